@@ -1,0 +1,82 @@
+# Every target does its own set-up; stamps in .venv make a second run quick.
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+
+PYTHON  ?= python3
+VENV    := .venv
+BIN     := $(VENV)/bin
+JOBS    ?= 2
+KERNELS := $(filter-out %/__init__.py,$(wildcard src/reticent/kernels/*.py))
+PROJECT := pyproject.toml setup.py constraints.txt
+PIP     := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+PEERS   := pycanon==1.3.6
+EXTRAS  := spark,web,postgres,excel,stats,query,charts,test,lint
+
+.PHONY: help venv install build demo test lint bench lock clean
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 12
+
+venv: $(VENV)/.made ## make .venv with the build tools
+
+install: $(VENV)/.kernels ## install the package in place, with compiled kernels
+
+build: $(VENV)/.made ## recompile kernels in place where their source is newer (KERNEL=name for one)
+	@$(BIN)/python setup.py --quiet build_ext --inplace
+
+demo: $(VENV)/.kernels ## publish, audit and look at a release of built-in data
+	@$(BIN)/reticent demo
+
+test: $(VENV)/.test $(VENV)/.kernels ## run the whole suite (ARGS='...' for pytest, JOBS=n processes)
+	@$(BIN)/python -m pytest -n $(JOBS) $(ARGS)
+
+lint: $(VENV)/.lint ## check the code with ruff
+	@$(BIN)/ruff check .
+
+bench: $(VENV)/.test $(VENV)/.kernels ## print one table of ratios against the read-group-write floor
+	@$(BIN)/python -m benchmarks.run $(ARGS)
+
+lock: ## resolve every extra anew and write constraints.txt
+	@$(PYTHON) -m venv $(VENV)/lock
+	@$(VENV)/lock/bin/python -m pip install --quiet --disable-pip-version-check --dry-run --ignore-installed \
+	  --report $(VENV)/lock/report.json setuptools Cython -e '.[$(EXTRAS)]' 2> >(grep -v 'is ignored: it is neither' >&2)
+	@{ echo '# Written by `make lock`: the versions this project is tested with, for every extra.'; \
+	   $(VENV)/lock/bin/python -c 'import json, sys; \
+	   print(*sorted(p["metadata"]["name"].lower().replace("_", "-") + "==" + p["metadata"]["version"] \
+	   for p in json.load(open(sys.argv[1]))["install"] if p["metadata"]["name"] != "reticent"), sep="\n")' \
+	   $(VENV)/lock/report.json; } > constraints.txt.new && mv constraints.txt.new constraints.txt
+	@rm -rf $(VENV)/lock
+
+clean: ## remove everything that make made
+	rm -rf $(VENV) build dist demo .cache .pytest_cache .ruff_cache .hypothesis src/*.egg-info
+	find src tests benchmarks -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
+	rm -f src/reticent/kernels/*.so src/reticent/kernels/*.c
+
+# Build isolation is off so that the compiler of the kernels is the one constraints.txt names.
+$(VENV)/.made: constraints.txt
+	@echo "making $(VENV)"
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed")'
+	@$(PYTHON) -m venv $(VENV)
+	@$(PIP) setuptools Cython
+	@touch $@
+
+$(VENV)/.installed: $(VENV)/.made $(PROJECT)
+	@echo "installing reticent"
+	@$(PIP) --no-build-isolation --editable .
+	@touch $@
+
+# The peers we compare with pin exact versions of numpy, typer and others, which would hold back the whole project:
+# they are installed without their requirements, and run on ours.
+$(VENV)/.test: $(VENV)/.installed
+	@echo "installing what the tests need"
+	@$(PIP) --no-build-isolation --editable '.[test]'
+	@$(PIP) --no-deps $(PEERS)
+	@touch $@
+
+$(VENV)/.lint: $(VENV)/.made $(PROJECT)
+	@$(PIP) $$($(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["lint"])')
+	@touch $@
+
+$(VENV)/.kernels: $(VENV)/.installed $(KERNELS)
+	@$(BIN)/python setup.py --quiet build_ext --inplace
+	@touch $@
