@@ -1,0 +1,95 @@
+"""Every error a caller can meet, in one tree.
+
+    ReticentError
+    |-- RequestError            the request is wrong; nothing was written            exit 1
+    |   |-- SourceError         the data cannot be read as asked
+    |   |-- ColumnError         a column is unknown, undeclared, of the wrong type or role
+    |   |-- HierarchyError      a hierarchy is no tree, or lacks values of the data
+    |   |-- JobError            a job file or a parameter is wrong
+    |   |-- OutputExists        the folder is there and may not be replaced
+    |   |-- AlreadyPublished    the ledger knows this source
+    |   `-- DataUnavailable     a public data set cannot be fetched
+    |-- PromiseUnreachable      no release found keeps the promise                   exit 2
+    |-- AuditFailed             a release does not keep its promise                  exit 3
+    |   `-- BundleDamaged       a release folder is incomplete, damaged or changed
+    `-- InternalError           a bug of ours                                        exit 70
+
+A message says what, why with numbers, and what to try.  It names columns and counts and never quotes a record's
+values, because logs travel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+class ReticentError(Exception):
+    """Base of all errors raised on purpose."""
+
+    exit_code = 70
+
+    def __init__(self, what: str, *, why: str = "", attempt: str = ""):
+        self.what, self.why, self.attempt = what, why, attempt
+        super().__init__("\n".join(line for line in (what, why and f"  {why}", attempt and f"  Try {attempt}") if line))
+
+
+class RequestError(ReticentError):
+    exit_code = 1
+
+
+class SourceError(RequestError):
+    pass
+
+
+class ColumnError(RequestError):
+    pass
+
+
+class HierarchyError(RequestError):
+    """All faults of a hierarchy at once; `values` holds the offending labels for `--show-values` only."""
+
+    def __init__(self, what: str, *, why: str = "", attempt: str = "", values: Iterable[str] = ()):
+        super().__init__(what, why=why, attempt=attempt)
+        self.values = tuple(values)
+
+
+class JobError(RequestError):
+    pass
+
+
+class OutputExists(RequestError):
+    pass
+
+
+class AlreadyPublished(RequestError):
+    pass
+
+
+class DataUnavailable(RequestError):
+    pass
+
+
+class PromiseUnreachable(ReticentError):
+    exit_code = 2
+
+
+class AuditFailed(ReticentError):
+    exit_code = 3
+
+
+class BundleDamaged(AuditFailed):
+    pass
+
+
+class InternalError(ReticentError):
+    exit_code = 70
+
+
+def suggest(word: str, known: Iterable[str]) -> str:
+    """'did you mean' for names the user typed: column names, models, options."""
+    from difflib import get_close_matches
+
+    known = list(known)
+    close = get_close_matches(word, known, n=1)
+    listed = ", ".join(repr(name) for name in known[:12]) + (", ..." if len(known) > 12 else "")
+    return f"{close[0]!r} instead; known are {listed}." if close else f"one of {listed}."

@@ -1,0 +1,1 @@
+"""Promises: one privacy model per file, with exact parameters and what planning needs of it."""

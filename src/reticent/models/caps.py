@@ -1,0 +1,79 @@
+"""Caps: what a group of a given size may hold, as integers a kernel compares.
+
+A group with `count[v]` rows of value v among `size` rows is allowed iff
+
+    size >= least_size,  the number of values v != null with count[v] > 0 is >= least_distinct,
+    count[v] * upper[v, 1] <= upper[v, 0] * size    and    count[v] * lower[v, 1] >= lower[v, 0] * size   for every v,
+
+where the rows and the count of value `without` are left out of `size` first (null rows: caps must hold with and without
+them).  `present_only` holds the lower caps only where the count is positive.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+
+NEVER = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Caps:
+    values: int
+    least_size: int = 1
+    least_distinct: int = 0
+    upper: np.ndarray | None = None  # (values, 2) int64: numerator, denominator
+    lower: np.ndarray | None = None
+    present_only: bool = False
+    null: int = NEVER  # never counts as a distinct value
+    without: int = NEVER  # left out before anything is compared
+
+    def allows(self, counts: np.ndarray) -> np.ndarray:
+        """Which of the groups (rows of a (groups, values) array) are allowed: the kernel's meaning, in NumPy."""
+        counts = np.asarray(counts, np.int64)
+        if self.without >= 0:
+            counts = counts.copy()
+            counts[:, self.without] = 0
+        size = counts.sum(axis=1)
+        fine = size >= self.least_size
+        if self.least_distinct:
+            present = counts > 0
+            if self.null >= 0:
+                present[:, self.null] = False
+            fine &= present.sum(axis=1) >= self.least_distinct
+        if self.upper is not None:
+            fine &= (counts * self.upper[:, 1] <= self.upper[:, 0] * size[:, None]).all(axis=1)
+        if self.lower is not None:
+            enough = counts * self.lower[:, 1] >= self.lower[:, 0] * size[:, None]
+            fine &= (enough | (counts == 0) if self.present_only else enough).all(axis=1)
+        return fine
+
+
+def fractions(caps: list[Fraction]) -> np.ndarray:
+    """Fractions as the integer pairs a kernel takes."""
+    return np.array([(cap.numerator, cap.denominator) for cap in caps], np.int64).reshape(-1, 2)
+
+
+def join(caps: list[Caps]) -> list[Caps]:
+    """One set of caps for each way of counting: the strictest of each."""
+    joined: dict[tuple[int, int, bool], Caps] = {}
+    for cap in caps:
+        key = (cap.without, cap.null, cap.present_only)
+        joined[key] = _stricter(joined[key], cap) if key in joined else cap
+    return list(joined.values())
+
+
+def _stricter(one: Caps, other: Caps) -> Caps:
+    return replace(one, least_size=max(one.least_size, other.least_size),
+                   least_distinct=max(one.least_distinct, other.least_distinct),
+                   upper=_pick(one.upper, other.upper, least=True),
+                   lower=_pick(one.lower, other.lower, least=False))  # fmt: skip
+
+
+def _pick(one: np.ndarray | None, other: np.ndarray | None, *, least: bool) -> np.ndarray | None:
+    if one is None or other is None:
+        return other if one is None else one
+    smaller = one[:, 0] * other[:, 1] <= other[:, 0] * one[:, 1]
+    return np.where((smaller if least else ~smaller)[:, None], one, other)

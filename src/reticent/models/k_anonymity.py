@@ -1,0 +1,30 @@
+"""k-anonymity (Samarati & Sweeney 1998): every group has at least k rows, `size >= k`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from reticent.errors import JobError
+from reticent.models.caps import Caps
+from reticent.models.exact import whole
+
+
+@dataclass(frozen=True, slots=True)
+class KAnonymity:
+    """size >= k."""
+
+    k: int
+    name: ClassVar[str] = "k-anonymity"
+    needs_sensitive: ClassVar[bool] = False
+    union_closed: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "k", whole(self.k, "k"))
+        if self.k < 2:
+            raise JobError(f"k-anonymity needs k >= 2; k = {self.k} promises nothing.", attempt="k = 5 or more.")
+
+    def caps(self, totals: np.ndarray, null: int) -> list[Caps]:
+        return [Caps(len(totals), least_size=self.k)]

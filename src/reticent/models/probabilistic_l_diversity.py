@@ -1,0 +1,39 @@
+"""Probabilistic (frequency) l-diversity: no value exceeds 1/l of a group, `count * l <= size`.
+
+The reading of l-diversity that papers 2 and 4 use.  A null in the sensitive column never counts toward diversity: the cap
+holds with and without the null rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+
+from reticent.errors import JobError
+from reticent.models.caps import NEVER, Caps, fractions
+from reticent.models.exact import below, exact
+
+
+@dataclass(frozen=True, slots=True)
+class ProbabilisticLDiversity:
+    """count <= size / l for every value."""
+
+    l: Fraction  # noqa: E741  the field's own name
+    column: str | None = None
+    name: ClassVar[str] = "probabilistic-l-diversity"
+    needs_sensitive: ClassVar[bool] = True
+    union_closed: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "l", exact(self.l, "l"))
+        if self.l <= 1:
+            raise JobError("l-diversity needs l > 1; l = 1 promises nothing.", attempt="l = 2 or more.")
+
+    def caps(self, totals: np.ndarray, null: int) -> list[Caps]:
+        cap = below(1 / self.l, int(totals.sum()))
+        ways = [NEVER] if null < 0 or not totals[null] else [NEVER, null]
+        return [Caps(len(totals), upper=fractions([Fraction(1) if v == without else cap for v in range(len(totals))]),
+                     without=without) for without in ways]  # fmt: skip

@@ -1,0 +1,91 @@
+"""A conjunction of promises, bound to the cells they are to hold on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from reticent.errors import JobError, suggest
+from reticent.models.caps import NEVER, Caps, join
+from reticent.models.shapes import Bound, Check, CountCapped, Groups, Mechanism
+from reticent.table.cells import Cells
+
+
+@dataclass(frozen=True, slots=True)
+class Promises:
+    """What one release promises: every one of these."""
+
+    all: tuple[Any, ...]
+
+    @classmethod
+    def of(cls, promises: Iterable[Any]) -> Promises:
+        found = tuple(promises)
+        if not found:
+            raise JobError("The job promises nothing.", attempt='a [[promise]] such as model = "k-anonymity", k = 5.')
+        return cls(found)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.all)
+
+    def shaped(self, shape: type) -> list[Any]:
+        """The promises of one shape: CountCapped, Bound or Mechanism."""
+        return [promise for promise in self.all if isinstance(promise, shape)]
+
+    def check_columns(self, sensitive: list[str]) -> None:
+        """Each promise about sensitive values names a column that is sensitive; it may be left out where there is one."""
+        for promise in self.all:
+            if not getattr(promise, "needs_sensitive", False):
+                continue
+            if not sensitive:
+                raise JobError(f"{promise.name} needs a sensitive column, and the job declares none.",
+                               attempt='role = "sensitive" for the column to protect.')  # fmt: skip
+            column = getattr(promise, "column", None)
+            if column is None and len(sensitive) > 1:
+                raise JobError(f"{promise.name} must say which sensitive column it protects: there are {len(sensitive)}.",
+                               attempt=f"column = {suggest('', sensitive)}")  # fmt: skip
+            if column is not None and column not in sensitive:
+                raise JobError(f"{promise.name}: {column!r} is not a sensitive column.", attempt=suggest(column, sensitive))
+
+    def bind(self, cells: Cells) -> BoundPromises:
+        """Caps by sensitive column and checks over groups, for these cells."""
+        least = 1
+        by_column: dict[int, list[Caps]] = {}
+        for promise in self.shaped(CountCapped):
+            if not promise.needs_sensitive:
+                least = max(least, promise.caps(np.zeros(0, np.int64), NEVER)[0].least_size)
+                continue
+            at = cells.sensitive_at(promise.column)
+            by_column.setdefault(at, []).extend(promise.caps(cells.totals(at), cells.sensitive[at].null_code))
+        caps = tuple((column, cap) for column, found in by_column.items() for cap in join(found))
+        return BoundPromises(cells, least, caps, tuple(promise.bind(cells) for promise in self.shaped(Bound)))
+
+    @property
+    def union_closed(self) -> bool:
+        return all(promise.union_closed for promise in self.all if not isinstance(promise, Mechanism))
+
+
+@dataclass(frozen=True, eq=False)
+class BoundPromises:
+    """`least_size` and `caps` (with their sensitive column) are integers for kernels; `checks` judge whole groups."""
+
+    cells: Cells
+    least_size: int
+    caps: tuple[tuple[int, Caps], ...]
+    checks: tuple[Check, ...]
+
+    def allow(self, groups: Groups) -> np.ndarray:
+        """Which groups keep every promise."""
+        fine = groups.sizes >= self.least_size
+        for column, cap in self.caps:
+            fine &= cap.allows(groups.histogram(column))
+        for check in self.checks:
+            fine &= check(groups)
+        return fine
+
+    def allow_all(self) -> bool:
+        """Whether the whole table as one group keeps every promise: if not, no strict partition can be reached from it."""
+        n = len(self.cells)
+        return bool(self.allow(Groups(self.cells, np.arange(n), self.cells.counts, np.array([0, n])))[0])

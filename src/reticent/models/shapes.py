@@ -1,0 +1,76 @@
+"""The three shapes a promise can have, and what a method may ask of each.
+
+count-capped    integer caps on each value's count by the group's size: k, l, beta, (alpha,k), ...
+bound           `bind(cells)` gives a batched check over candidate groups: t-closeness, entropy, (B,t), k-map, ...
+mechanism       a property of parameters, not of groups: rho, Delta, perturbation matrices
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+
+from reticent.models.caps import Caps
+from reticent.table.cells import Cells
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Candidate groups over cells: group g holds `quota[i]` rows of `cell[i]` for i in offsets[g] .. offsets[g + 1]."""
+
+    cells: Cells
+    cell: np.ndarray
+    quota: np.ndarray
+    offsets: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @cached_property
+    def group(self) -> np.ndarray:
+        """The group of each entry."""
+        return np.repeat(np.arange(len(self)), np.diff(self.offsets))
+
+    @cached_property
+    def sizes(self) -> np.ndarray:
+        return np.bincount(self.group, weights=self.quota, minlength=len(self)).astype(np.int64)
+
+    def histogram(self, column: int) -> np.ndarray:
+        """(groups, values) counts of a sensitive column."""
+        size = self.cells.sensitive[column].size
+        flat = self.group * size + self.cells.values[self.cell, column]
+        return np.bincount(flat, weights=self.quota, minlength=len(self) * size).astype(np.int64).reshape(-1, size)
+
+
+Check = Callable[[Groups], np.ndarray]
+
+
+@runtime_checkable
+class CountCapped(Protocol):
+    """Declares what a group may hold; `totals` are the table's counts of each value, the null's last where there is one."""
+
+    name: str
+
+    def caps(self, totals: np.ndarray, null: int) -> list[Caps]: ...
+
+
+@runtime_checkable
+class Bound(Protocol):
+    """Judges whole groups; closed under union or not, as `union_closed` says."""
+
+    name: str
+
+    def bind(self, cells: Cells) -> Check: ...
+
+
+@runtime_checkable
+class Mechanism(Protocol):
+    """Holds by construction of a random mechanism; `verify` raises where the parameters do not give it."""
+
+    name: str
+
+    def verify(self) -> None: ...

@@ -1,0 +1,65 @@
+"""The label a group publishes in each quasi-identifier, and the merging of groups whose labels are equal.
+
+A label is a hierarchy's node, a range, or where the steward asks the exact set of values.  The recipient sees labels only,
+so groups with equal labels are one group: they are merged before any final check.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from reticent.recipe.recipe import WITHHELD, Recipe
+from reticent.table.domain import Domain, TreeDomain
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """For each quasi-identifier the distinct labels, and which of them each group publishes."""
+
+    texts: tuple[list[str | None], ...]
+    of_group: np.ndarray  # (groups, quasi) int32
+
+
+def coalesce(recipe: Recipe) -> tuple[Recipe, Labels]:
+    """The same rows, equal labels in one group, and the labels."""
+    found = _labels(recipe)
+    unique, number = np.unique(found.of_group, axis=0, return_inverse=True)
+    if len(unique) == recipe.groups:
+        return recipe, found
+    return recipe.renumbered(number.reshape(-1)), Labels(found.texts, unique)
+
+
+def _labels(recipe: Recipe) -> Labels:
+    lower, upper = recipe.spans()
+    texts, columns = [], []
+    for at, domain in enumerate(recipe.cells.quasi):
+        if recipe.labels == "sets" and isinstance(domain, TreeDomain):
+            labels, of_group = _sets(recipe, domain, at)
+        else:
+            labels, of_group = _spans(domain, lower[:, at], upper[:, at])
+        texts.append(labels)
+        columns.append(of_group)
+    return Labels(tuple(texts), np.column_stack(columns).astype(np.int32))
+
+
+def _spans(domain: Domain, lower: np.ndarray, upper: np.ndarray) -> tuple[list[str | None], np.ndarray]:
+    pairs, of_group = np.unique(lower.astype(np.int64) * domain.size + upper, return_inverse=True)
+    labels = domain.labels(pairs // domain.size, pairs % domain.size)
+    return _distinct(labels, of_group)
+
+
+def _sets(recipe: Recipe, domain: Domain, at: int) -> tuple[list[str | None], np.ndarray]:
+    kept = recipe.group != WITHHELD
+    held = np.unique(recipe.group[kept] * domain.size + recipe.cells.codes[recipe.cell[kept], at])
+    starts = np.flatnonzero(np.diff(held // domain.size, prepend=-1))
+    members = np.split(held % domain.size, starts[1:])
+    return _distinct(domain.set_labels(members), np.arange(recipe.groups))
+
+
+def _distinct(labels: list[str | None], of_group: np.ndarray) -> tuple[list[str | None], np.ndarray]:
+    """Two spans may print alike: number the texts, not the spans."""
+    number: dict[str | None, int] = {}
+    ids = np.array([number.setdefault(label, len(number)) for label in labels], np.int32)
+    return list(number), ids[of_group.reshape(-1)]

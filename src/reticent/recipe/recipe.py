@@ -1,0 +1,73 @@
+"""A recipe: one flat table (cell, group or withheld, quota), with the published sensitive values where they change.
+
+Of this cell's rows so many go to group 17 and keep their value, so many go to group 52 with another value instead, so many
+are withheld.  Which row of a cell gets which outcome is the engine's business.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from reticent.errors import InternalError
+from reticent.models.shapes import Groups
+from reticent.table.cells import Cells
+
+WITHHELD = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Recipe:
+    """`labels` is how groups print: hierarchy "nodes" (and ranges), or exact "sets".  `values` None: rows keep theirs."""
+
+    cells: Cells
+    cell: np.ndarray  # int64
+    group: np.ndarray  # int64, WITHHELD or 0 .. groups - 1
+    quota: np.ndarray  # int64, > 0
+    groups: int
+    values: np.ndarray | None = None  # (entries, sensitive) int32
+    labels: str = "nodes"
+
+    @classmethod
+    def of_groups(cls, cells: Cells, group_of_cell: np.ndarray, labels: str = "nodes") -> Recipe:
+        """Whole cells in groups: what strict methods give."""
+        group = np.asarray(group_of_cell, np.int64)
+        return cls(cells, np.arange(len(cells)), group, cells.counts, int(group.max(initial=-1)) + 1, labels=labels)
+
+    @cached_property
+    def withheld(self) -> int:
+        return int(self.quota[self.group == WITHHELD].sum())
+
+    @cached_property
+    def published_values(self) -> np.ndarray:
+        """(entries, sensitive): the codes that are published."""
+        return self.cells.values[self.cell] if self.values is None else self.values
+
+    def check_conserved(self) -> None:
+        """Every row of every cell has exactly one outcome."""
+        given = np.bincount(self.cell, weights=self.quota, minlength=len(self.cells)).astype(np.int64)
+        if (self.quota <= 0).any() or not np.array_equal(given, self.cells.counts):
+            raise InternalError("A recipe gives a cell's rows no outcome or two.")
+
+    def as_groups(self) -> Groups:
+        """The published groups with their cells, for checks over groups; withheld rows are left out."""
+        kept = np.flatnonzero(self.group != WITHHELD)
+        order = kept[np.argsort(self.group[kept], kind="stable")]
+        sizes = np.bincount(self.group[order], minlength=self.groups)
+        return Groups(self.cells, self.cell[order], self.quota[order], np.append(0, np.cumsum(sizes)))
+
+    def spans(self) -> tuple[np.ndarray, np.ndarray]:
+        """Least and greatest code of each group in each quasi-identifier: (groups, quasi) each."""
+        groups = self.as_groups()
+        codes = self.cells.codes[groups.cell]
+        if not len(groups):
+            return codes[:0], codes[:0]
+        return np.minimum.reduceat(codes, groups.offsets[:-1]), np.maximum.reduceat(codes, groups.offsets[:-1])
+
+    def renumbered(self, number: np.ndarray) -> Recipe:
+        """Groups merged and renumbered: group g becomes number[g]."""
+        kept = self.group != WITHHELD
+        group = np.where(kept, number[np.maximum(self.group, 0)], WITHHELD)
+        return replace(self, group=group, groups=int(number.max(initial=-1)) + 1)

@@ -1,0 +1,1 @@
+"""From a file or a frame to cells: roles, sources, hierarchies, domains, codec."""

@@ -1,0 +1,81 @@
+"""Cells: the distinct (quasi-identifier codes, sensitive codes) combinations with their counts, the waist of the hourglass.
+
+Rows of one cell are interchangeable as far as a promise goes, so a method never sees rows.  Cells are in
+lexicographic order of their codes: whatever order the rows came in, the cells are the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from reticent.table.domain import Domain
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    quasi: tuple[Domain, ...]
+    sensitive: tuple[Domain, ...]
+    codes: np.ndarray  # (cells, quasi) int32
+    values: np.ndarray  # (cells, sensitive) int32
+    counts: np.ndarray  # (cells,) int64
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+    @cached_property
+    def rows(self) -> int:
+        return int(self.counts.sum())
+
+    def sensitive_at(self, name: str | None) -> int:
+        """Which sensitive column a promise speaks of."""
+        if name is None and len(self.sensitive) == 1:
+            return 0
+        return [domain.name for domain in self.sensitive].index(name)  # type: ignore[arg-type]
+
+    def totals(self, column: int) -> np.ndarray:
+        """How many rows hold each value of a sensitive column."""
+        size = self.sensitive[column].size
+        return np.bincount(self.values[:, column], weights=self.counts, minlength=size).astype(np.int64)
+
+
+def pack(codes: np.ndarray, sizes: np.ndarray) -> list[np.ndarray]:
+    """The columns of `codes` packed into as few 64-bit words as they need, first column most significant."""
+    words: list[np.ndarray] = []
+    word, room = None, 1
+    for column in range(codes.shape[1]):
+        size = max(int(sizes[column]), 1)
+        if word is None or room * size > 1 << 63:
+            if word is not None:
+                words.append(word)
+            word, room = codes[:, column].astype(np.uint64), size
+        else:
+            word = word * np.uint64(size) + codes[:, column].astype(np.uint64)
+            room *= size
+    if word is not None:
+        words.append(word)
+    return words
+
+
+def gather(quasi: tuple[Domain, ...], sensitive: tuple[Domain, ...], codes: np.ndarray, values: np.ndarray,
+           counts: np.ndarray) -> tuple[Cells, np.ndarray]:  # fmt: skip
+    """Sort coded combinations and add up equal ones (two spellings of one number are one code): cells, and the cell of each."""
+    both = np.hstack([codes, values])
+    sizes = np.array([domain.size for domain in (*quasi, *sensitive)])
+    words = pack(both, sizes)
+    if not words:
+        return Cells(quasi, sensitive, codes[:1], values[:1], np.array([counts.sum()], np.int64)), np.zeros(len(counts), np.int64)
+    order = np.argsort(words[0], kind="stable") if len(words) == 1 else np.lexsort(words[::-1])
+    fresh = np.ones(len(order), bool)
+    if len(order):
+        fresh[1:] = np.logical_or.reduce([word[order][1:] != word[order][:-1] for word in words])
+    starts = np.flatnonzero(fresh)
+    merged = np.add.reduceat(counts[order], starts) if len(starts) else counts[:0]
+    keep = order[starts]
+    cell = np.empty(len(order), np.int64)
+    cell[order] = np.cumsum(fresh) - 1
+    cells = Cells(quasi, sensitive, np.ascontiguousarray(codes[keep], np.int32),
+                  np.ascontiguousarray(values[keep], np.int32), merged.astype(np.int64))  # fmt: skip
+    return cells, cell

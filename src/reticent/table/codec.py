@@ -1,0 +1,172 @@
+"""Between values and codes: a domain for each column from its distinct values, and cells from counted combinations.
+
+Everything here works on the distinct values and combinations that one group-by left, never on rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from reticent.errors import ColumnError, HierarchyError
+from reticent.table.cells import Cells, gather
+from reticent.table.domain import Domain, range_domain, tree_domain
+from reticent.table.hierarchy import Hierarchy
+from reticent.table.roles import Column, Role, with_role
+
+COUNT = "\x00count"
+_WHOLE = r"^[+-]?\d{1,18}$"
+_CANONICAL = r"^-?(0|[1-9]\d*)(\.\d+)?$"
+
+
+@dataclass(frozen=True, eq=False)
+class Coding:
+    """A domain with the raw values it was read from and their codes: what turns rows into codes."""
+
+    domain: Domain
+    raw: pl.Series
+    codes: np.ndarray
+
+    def encode(self, series: pl.Series) -> np.ndarray:
+        if not len(self.raw):
+            return np.full(len(series), max(self.domain.null_code, 0), np.int32)
+        coded = series.replace_strict(self.raw, pl.Series(self.codes, dtype=pl.Int32), default=None, return_dtype=pl.Int32)
+        return coded.fill_null(self.domain.null_code).to_numpy()
+
+
+def encode_cells(counted: pl.DataFrame, columns: Mapping[str, Column]) -> tuple[Cells, np.ndarray]:
+    """Counted combinations of raw values (with a COUNT column) -> cells, and the cell of each combination."""
+    quasi, sensitive = with_role(columns, Role.QUASI), with_role(columns, Role.SENSITIVE)
+    counts = counted[COUNT].to_numpy().astype(np.int64)
+    codings = {name: coding(name, columns[name], counted[name], counts) for name in (*quasi, *sensitive)}
+
+    def coded(names: list[str]) -> np.ndarray:
+        parts = [codings[name].encode(counted[name]) for name in names]
+        return np.column_stack(parts).astype(np.int32) if parts else np.zeros((len(counts), 0), np.int32)
+
+    return gather(tuple(codings[name].domain for name in quasi), tuple(codings[name].domain for name in sensitive),
+                  coded(quasi), coded(sensitive), counts)  # fmt: skip
+
+
+def coding(name: str, column: Column, series: pl.Series, counts: np.ndarray) -> Coding:
+    """The domain of one column from the values that occur in it."""
+    series = _comparable(name, series)
+    raw = series.unique().drop_nulls()
+    null = series.null_count() > 0
+    if null and column.role is Role.SENSITIVE and column.missing == "refuse":
+        rows = int(counts[series.is_null().to_numpy()].sum())
+        raise ColumnError(f"The sensitive column {name!r} is missing in {rows} row(s).",
+                          why="A missing value would be published as if it were harmless.",
+                          attempt='missing = "category" for this column, or withhold these rows.')  # fmt: skip
+    kind = column.type or ("categorical" if column.hierarchy is not None else _guess(raw, column))
+    if kind == "numeric":
+        return _numeric(name, column, raw, null)
+    if kind == "date":
+        return _dates(name, column, raw, null)
+    if kind == "ordinal":
+        return _ordinal(name, column, raw, null)
+    return _categories(name, column, raw, null)
+
+
+def _comparable(name: str, series: pl.Series) -> pl.Series:
+    dtype = series.dtype
+    if dtype.is_float():
+        if series.is_infinite().any():
+            raise ColumnError(f"Column {name!r} holds an infinite number.", attempt="clipping or removing it.")
+        return series.fill_nan(None)
+    if dtype.is_numeric() or dtype in (pl.String, pl.Boolean, pl.Null) or dtype.is_temporal():
+        return series
+    if isinstance(dtype, pl.Categorical | pl.Enum):
+        return series.cast(pl.String)
+    raise ColumnError(f"Column {name!r} has the type {dtype}, which has no values to compare.",
+                      attempt="numbers, text, booleans or dates.")  # fmt: skip
+
+
+def _guess(raw: pl.Series, column: Column) -> str:
+    """Numbers and dates of a typed source are ranges; so is text where every value is a number as a number is written."""
+    if raw.dtype.is_numeric():
+        return "numeric"
+    if raw.dtype in (pl.Date, pl.Datetime):
+        return "date"
+    if raw.dtype == pl.String and len(raw) and raw.str.contains(_CANONICAL).all():
+        return "numeric"
+    return "categorical"
+
+
+def _unreadable(name: str, raw: pl.Series, bad: pl.Series, kind: str) -> ColumnError:
+    return ColumnError(f"Column {name!r} is declared {kind}, but {int(bad.sum())} of its {len(raw)} distinct values do not read as one.",
+                       attempt='missing = ["?"] in [source] if they stand for nothing, or type = "categorical".')  # fmt: skip
+
+
+def _numeric(name: str, column: Column, raw: pl.Series, null: bool) -> Coding:
+    numbers = raw
+    if raw.dtype == pl.Boolean:
+        numbers = raw.cast(pl.Int64)
+    elif not raw.dtype.is_numeric():
+        text = raw.cast(pl.String).str.strip_chars()
+        whole = len(text) == 0 or text.str.contains(_WHOLE).all()
+        numbers = text.cast(pl.Int64 if whole else pl.Float64, strict=False)
+        bad = numbers.is_null() | (numbers.is_nan() | numbers.is_infinite() if not whole else False)
+        if bad.any():
+            raise _unreadable(name, raw, bad, "numeric")
+    values = numbers.unique().sort()
+    declared = None if column.domain is None else (float(column.domain[0]), float(column.domain[1]))
+    if declared and len(values) and (float(values[0]) < declared[0] or float(values[-1]) > declared[1]):
+        outside = int(((values < declared[0]) | (values > declared[1])).sum())
+        raise ColumnError(f"Column {name!r}: {outside} distinct value(s) lie outside the declared domain.",
+                          attempt="a wider domain, or top and bottom coding.")  # fmt: skip
+    domain = range_domain(name, "numeric", str(numbers.dtype), values.cast(pl.String).to_list(),
+                          values.cast(pl.Float64).to_numpy(), null=null, declared=declared)  # fmt: skip
+    return Coding(domain, raw, _rank(numbers, values))
+
+
+def _dates(name: str, column: Column, raw: pl.Series, null: bool) -> Coding:
+    dates = raw
+    if raw.dtype == pl.String:
+        dates = raw.str.strip_chars().str.to_date("%Y-%m-%d", strict=False)
+        if dates.null_count():
+            raise _unreadable(name, raw, dates.is_null(), "a date (YYYY-MM-DD)")
+    elif not raw.dtype.is_temporal():
+        raise _unreadable(name, raw, pl.Series([True] * len(raw)), "a date")
+    values = dates.unique().sort()
+    texts = values.cast(pl.String).to_list() if values.dtype == pl.Date else values.dt.to_string("iso").to_list()
+    domain = range_domain(name, "date", str(dates.dtype), texts, values.to_physical().cast(pl.Float64).to_numpy(), null=null)
+    return Coding(domain, raw, _rank(dates, values))
+
+
+def _ordinal(name: str, column: Column, raw: pl.Series, null: bool) -> Coding:
+    order = [str(value) for value in column.order or ()]
+    if len(set(order)) != len(order):
+        raise ColumnError(f"The order of column {name!r} names a value twice.", attempt="each value once.")
+    known = {value: code for code, value in enumerate(order)}
+    texts = raw.cast(pl.String).to_list()
+    lacking = sum(text not in known for text in texts)
+    if lacking:
+        raise ColumnError(f"Column {name!r} is ordinal, but {lacking} of its {len(texts)} distinct values are not in its order.",
+                          attempt="every value in order = [...].")  # fmt: skip
+    domain = range_domain(name, "ordinal", str(raw.dtype), order, np.arange(len(order)), null=null)
+    return Coding(domain, raw, np.array([known[text] for text in texts], np.int32))
+
+
+def _categories(name: str, column: Column, raw: pl.Series, null: bool) -> Coding:
+    texts = raw.cast(pl.String).to_list()
+    if column.hierarchy is None:
+        order = raw.sort().cast(pl.String).to_list()  # numbers in the order of numbers
+        tree = Hierarchy.flat(order or [""])
+    else:
+        tree = Hierarchy.of(column.hierarchy, name)
+    known = {leaf: code for code, leaf in enumerate(tree.leaves)}
+    lacking = [text for text in texts if text not in known]
+    if lacking:
+        raise HierarchyError(f"The hierarchy of {name!r} has no rule for {len(lacking)} of the column's {len(texts)} distinct values.",
+                             why="Each value of the data needs a row of its own in the hierarchy.", values=sorted(lacking),
+                             attempt="--show-values to see them, or missing = [...] if they stand for nothing.")  # fmt: skip
+    domain = tree_domain(name, str(raw.dtype), tree, null=null, given=column.hierarchy is not None)
+    return Coding(domain, raw, np.array([known[text] for text in texts], np.int32))
+
+
+def _rank(values: pl.Series, ordered: pl.Series) -> np.ndarray:
+    return ordered.search_sorted(values).to_numpy().astype(np.int32) if len(values) else np.zeros(0, np.int32)

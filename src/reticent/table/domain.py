@@ -1,0 +1,185 @@
+"""The domain of a coded column: what its codes mean, how a span of codes prints, and what it loses.
+
+A number's, a date's or an ordered value's code is its rank (`RangeDomain`); a category's is its leaf's rank in the
+hierarchy's pre-order (`TreeDomain`); null is the last code, a leaf of its own directly under the root.  `split[c]` is
+the depth of the lowest common ancestor of codes c and c + 1, so that the lowest common ancestor of a span is where
+`split` is least in it: one array serves cuts, labels and losses alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from reticent.table.hierarchy import Hierarchy
+from reticent.table.labels import ANY, range_label, set_label, value_label
+
+TABLE_LIMIT = 2048  # a table of all spans fits the cache up to about here
+
+
+class RangeMinimum:
+    """Least value of any span of an array in constant time (a sparse table), for whole arrays of spans."""
+
+    def __init__(self, values: np.ndarray):
+        self.levels = [np.asarray(values, np.int32)]
+        width = 1
+        while 2 * width <= len(values):
+            below = self.levels[-1]
+            self.levels.append(np.minimum(below[:-width], below[width:]))
+            width *= 2
+
+    def __call__(self, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+        """Minimum of values[lower..upper], both ends included."""
+        level = np.frexp((upper - lower + 1).astype(np.float64))[1] - 1
+        found = np.empty(len(lower), np.int32)
+        for step in np.unique(level):
+            here = level == step
+            table = self.levels[step]
+            found[here] = np.minimum(table[lower[here]], table[upper[here] - (1 << int(step)) + 1])
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Domain:
+    """What range and tree domains share.  `texts` are the printed values in code order, without the null."""
+
+    name: str
+    dtype: str
+    texts: tuple[str, ...]
+    null: bool
+
+    split: np.ndarray = None  # type: ignore[assignment]
+
+    @property
+    def size(self) -> int:
+        return len(self.texts) + self.null
+
+    @property
+    def null_code(self) -> int:
+        """The null's code, or -1 where the column has none."""
+        return len(self.texts) if self.null else -1
+
+    @cached_property
+    def split_minimum(self) -> RangeMinimum:
+        return RangeMinimum(self.split)
+
+    @cached_property
+    def loss_table(self) -> np.ndarray:
+        """Loss of every span [lo, hi]; only for domains of at most TABLE_LIMIT codes."""
+        lower, upper = np.triu_indices(self.size)
+        table = np.zeros((self.size, self.size))
+        table[lower, upper] = self.loss(lower, upper)
+        return table
+
+    def loss(self, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+        raise NotImplementedError
+
+    def labels(self, lower: np.ndarray, upper: np.ndarray) -> list[str | None]:
+        raise NotImplementedError
+
+    def set_labels(self, members: Sequence[np.ndarray]) -> list[str | None]:
+        """Labels that name exactly the values of a group."""
+        return [self._set_label(codes) for codes in members]
+
+    def _set_label(self, codes: np.ndarray) -> str | None:
+        if self.null and codes[-1] == self.null_code:
+            return None if len(codes) == 1 else ANY
+        return set_label(self.texts[c] for c in codes)
+
+
+@dataclass(frozen=True, eq=False)
+class RangeDomain(Domain):
+    """Numbers, dates and ordered values; `positions` are what the loss of equation 2 (paper 1) is measured on."""
+
+    kind: str = "numeric"
+    positions: np.ndarray = None  # type: ignore[assignment]
+    span: tuple[float, float] = (0.0, 0.0)
+
+    def loss(self, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+        if not len(self.texts):
+            return np.zeros(len(lower))
+        reach = self.span[1] - self.span[0]
+        position = np.append(self.positions, self.positions[-1]) if self.null else self.positions
+        found = (position[upper] - position[lower]) / reach if reach > 0 else np.zeros(len(lower))
+        if self.null:
+            found = np.where(upper == self.null_code, (lower != upper).astype(float), found)
+        return found
+
+    def labels(self, lower: np.ndarray, upper: np.ndarray) -> list[str | None]:
+        texts, null = self.texts, self.null_code
+        return [(None if lo == null else ANY) if hi == null and null >= 0 else range_label(texts[lo], texts[hi])
+                for lo, hi in zip(lower.tolist(), upper.tolist(), strict=True)]  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class TreeDomain(Domain):
+    """Categories under a hierarchy; `given` tells a steward's hierarchy (published as it is) from one built from data."""
+
+    kind: str = "categorical"
+    hierarchy: Hierarchy = None  # type: ignore[assignment]
+    given: bool = True
+
+    def nodes(self, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+        """The lowest common ancestor of each span; -1 where the span is or holds the null beside other values, -2 the null alone."""
+        tree = self.hierarchy
+        apart = lower != upper
+        level = np.zeros(len(lower), np.int32)
+        if apart.any():
+            level[apart] = tree.height - self.split_minimum(lower[apart], upper[apart] - 1)
+        node = tree.paths[np.minimum(lower, len(self.texts) - 1), np.minimum(level, tree.height)]
+        if self.null:
+            node = np.where(upper == self.null_code, np.where(apart, -1, -2), node)
+        return node
+
+    def loss(self, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+        """Equation 3 of paper 1: leaves under the ancestor over all leaves, 0 for a single one."""
+        tree, node = self.hierarchy, self.nodes(lower, upper)
+        leaves = (tree.last - tree.first + 1)[np.maximum(node, 0)] + (self.null & (node == tree.paths[0, -1]))
+        found = np.where(leaves > 1, leaves / self.size, 0.0)
+        return np.where(node == -1, 1.0, np.where(node == -2, 0.0, found))
+
+    @cached_property
+    def node_labels(self) -> tuple[str, ...]:
+        """A node's own label; where it could be read as another node with other leaves, the set of its leaves."""
+        tree = self.hierarchy
+        spans: dict[str, set[tuple[int, int]]] = {}
+        for label, first, last in zip(tree.labels, tree.first.tolist(), tree.last.tolist(), strict=True):
+            spans.setdefault(label, set()).add((first, last))
+        root = (0, len(self.texts) - 1)
+        found = []
+        for label, first, last in zip(tree.labels, tree.first.tolist(), tree.last.tolist(), strict=True):
+            if first == last:
+                found.append(value_label(self.texts[first]))
+            elif (first, last) == root:
+                found.append(ANY)
+            elif len(spans[label]) > 1 or value_label(label) != label:
+                found.append(set_label(self.texts[first : last + 1]))
+            else:
+                found.append(label)
+        return tuple(found)
+
+    def labels(self, lower: np.ndarray, upper: np.ndarray) -> list[str | None]:
+        return [ANY if node == -1 else None if node == -2 else self.node_labels[node]
+                for node in self.nodes(lower, upper).tolist()]  # fmt: skip
+
+
+def range_domain(name: str, kind: str, dtype: str, texts: Sequence[str], positions: np.ndarray, *, null: bool,
+                 declared: tuple[float, float] | None = None) -> RangeDomain:  # fmt: skip
+    split = np.ones(max(len(texts) + null - 1, 0), np.int32)
+    if null and len(split):
+        split[-1] = 0
+    positions = np.asarray(positions, np.float64)
+    span = declared or ((float(positions[0]), float(positions[-1])) if len(positions) else (0.0, 0.0))
+    return RangeDomain(name, dtype, tuple(texts), null, split, kind, positions, span)
+
+
+def tree_domain(name: str, dtype: str, hierarchy: Hierarchy, *, null: bool, given: bool) -> TreeDomain:
+    above = hierarchy.paths
+    together = above[1:] == above[:-1]  # the root is the last column: the first True from the left is the ancestor's level
+    split = (hierarchy.height - together.argmax(axis=1)).astype(np.int32) if len(above) > 1 else np.zeros(0, np.int32)
+    if null:
+        split = np.append(split, np.int32(0))
+    return TreeDomain(name, dtype, tuple(hierarchy.leaves), null, split, "categorical", hierarchy, given)

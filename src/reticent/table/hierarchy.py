@@ -1,0 +1,160 @@
+"""A hierarchy: a tree over a categorical column's values.
+
+The file format is ARX's: no header, one row per value, leaf first, one column per level, the root last, rows of equal
+length; the delimiter is sniffed.  Leaves are coded in pre-order, so that the lowest common ancestor of a set of values
+is that of its least and greatest code, and a node is an interval of codes.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from reticent.errors import HierarchyError
+
+
+@dataclass(frozen=True, eq=False)
+class Hierarchy:
+    """`paths[leaf, level]` is the node above a leaf at a level (0 = the leaf itself); a node is labels[i], first[i]..last[i]."""
+
+    paths: np.ndarray
+    labels: tuple[str, ...]
+    first: np.ndarray
+    last: np.ndarray
+
+    @property
+    def leaves(self) -> list[str]:
+        return [self.labels[i] for i in self.paths[:, 0]]
+
+    @property
+    def height(self) -> int:
+        return self.paths.shape[1] - 1
+
+    def rows(self) -> list[list[str]]:
+        """The tree in ARX layout, leaves in pre-order."""
+        return [[self.labels[node] for node in path] for path in self.paths]
+
+    def save(self, path: str | Path) -> None:
+        buffer = io.StringIO()
+        csv.writer(buffer, delimiter=";", lineterminator="\n").writerows(self.rows())
+        Path(path).write_text(buffer.getvalue(), encoding="utf-8")
+
+    @classmethod
+    def of(cls, given: object, name: str = "hierarchy") -> Hierarchy:
+        """A hierarchy, the path of one, or its rows."""
+        if isinstance(given, Hierarchy):
+            return given
+        if isinstance(given, str | Path):
+            return cls.read(given, name)
+        return cls.from_rows(given, name)  # type: ignore[arg-type]
+
+    @classmethod
+    def read(cls, path: str | Path, name: str = "") -> Hierarchy:
+        path = Path(path)
+        try:
+            text = path.read_text(encoding="utf-8-sig")
+        except OSError as error:
+            raise HierarchyError(f"The hierarchy of {name or path.stem!r} cannot be read: {error.strerror}.",
+                                 why=f"Looked for {path}.") from None  # fmt: skip
+        except UnicodeDecodeError as error:
+            raise HierarchyError(f"The hierarchy file {path.name} is not UTF-8 (byte {error.start}).",
+                                 attempt="saving it as UTF-8.") from None  # fmt: skip
+        delimiter = sniff(text)
+        rows = [row for row in csv.reader(io.StringIO(text), delimiter=delimiter) if any(row)]
+        return cls.from_rows(rows, name or path.name)
+
+    @classmethod
+    def from_rows(cls, rows: Iterable[Sequence[str]], name: str = "hierarchy") -> Hierarchy:
+        """Build and validate; every fault found is listed at once."""
+        table = [[str(cell).strip() for cell in row] for row in rows]
+        faults, values = _faults(table)
+        if faults:
+            raise HierarchyError(f"The hierarchy of {name!r} is not usable: {len(faults)} fault(s).",
+                                 why="\n  ".join(faults), values=values,
+                                 attempt="one row per value, leaf first, the same number of levels in each, one root last.")  # fmt: skip
+        return _build(list({row[0]: row for row in table}.values()))
+
+    @classmethod
+    def flat(cls, leaves: Sequence[str], root: str = "*") -> Hierarchy:
+        return _build([[leaf, root] for leaf in leaves])
+
+
+def sniff(text: str) -> str:
+    """The delimiter that gives every row the same number of fields, the widest such; `;` if none does."""
+    lines = [line for line in text.splitlines() if line.strip()][:200]
+    best, width = ";", 1
+    for mark in (";", ",", "\t", "|"):
+        counts = {len(row) for row in csv.reader(lines, delimiter=mark)}
+        if len(counts) == 1 and (found := counts.pop()) > width:
+            best, width = mark, found
+    if width == 1 and lines:
+        return max((";", ",", "\t", "|"), key=lambda mark: sum(line.count(mark) for line in lines))
+    return best
+
+
+def _faults(table: list[list[str]]) -> tuple[list[str], list[str]]:
+    if not table:
+        return ["it has no rows"], []
+    faults: list[str] = []
+    values: list[str] = []
+    widths: dict[int, int] = {}
+    for row in table:
+        widths[len(row)] = widths.get(len(row), 0) + 1
+    if len(widths) > 1:
+        listed = ", ".join(f"{count} row(s) of {width}" for width, count in sorted(widths.items()))
+        return [f"ragged rows: {listed}"], values
+    width = len(table[0])
+    if width < 2:
+        return ["it has one column: a leaf needs at least a root above it"], values
+    blank = sum(1 for row in table if any(not cell for cell in row))
+    if blank:
+        faults.append(f"{blank} row(s) hold an empty label")
+    roots = {row[-1] for row in table}
+    if len(roots) > 1:
+        faults.append(f"{len(roots)} different roots in the last column: there must be one")
+    paths: dict[str, set[tuple[str, ...]]] = {}
+    for row in table:
+        paths.setdefault(row[0], set()).add(tuple(row))
+    twice = [leaf for leaf, found in paths.items() if len(found) > 1]
+    if twice:
+        faults.append(f"{len(twice)} value(s) stand in several rows with different ancestors")
+        values += twice
+    for level in range(1, width - 1):
+        parents: dict[str, set[str]] = {}
+        for row in table:
+            parents.setdefault(row[level], set()).add(row[level + 1])
+        torn = [label for label, above in parents.items() if len(above) > 1]
+        if torn:
+            faults.append(f"not a tree: {len(torn)} label(s) of level {level} have several parents")
+            values += torn
+    return faults, values
+
+
+def _build(table: list[list[str]]) -> Hierarchy:
+    """Number the nodes and put the leaves in pre-order, children in order of first appearance."""
+    width = len(table[0])
+    seen: list[dict[str, int]] = [{} for _ in range(width)]
+    for row in table:
+        for level, label in enumerate(row):
+            seen[level].setdefault(label, len(seen[level]))
+    table = sorted(table, key=lambda row: [seen[level][row[level]] for level in reversed(range(width))])
+    paths = np.empty((len(table), width), np.int32)
+    labels: list[str] = []
+    first: list[int] = []
+    last: list[int] = []
+    for level in range(width):
+        above = None
+        for leaf, row in enumerate(table):
+            if row[level] != above:
+                above = row[level]
+                labels.append(above)
+                first.append(leaf)
+                last.append(leaf)
+            paths[leaf, level] = len(labels) - 1
+            last[-1] = leaf
+    return Hierarchy(paths, tuple(labels), np.array(first, np.int32), np.array(last, np.int32))

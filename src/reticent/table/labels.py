@@ -1,0 +1,68 @@
+"""How a published value prints, and how it is read back.
+
+    [20, 29]              a range of numbers, dates or ordered values, both ends included
+    {Private, State-gov}  a set of values
+    Undergraduate         a hierarchy's node, or a single value
+    *                     anything
+    "[20, 29]"            a value that looks like one of the above, JSON-quoted
+
+A null prints as null: it is a value of its own.  The schema in the manifest says which reading applies to a column.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+
+ANY = "*"
+_OPENING = ("[", "{", '"')
+
+
+def value_label(text: str) -> str:
+    """A single value; quoted where it collides with the grammar."""
+    return json.dumps(text, ensure_ascii=False) if text in ("", ANY) or text.startswith(_OPENING) else text
+
+
+def range_label(lower: str, upper: str) -> str:
+    return value_label(lower) if lower == upper else f"[{_member(lower)}, {_member(upper)}]"
+
+
+def set_label(texts: Iterable[str]) -> str:
+    members = list(texts)
+    return value_label(members[0]) if len(members) == 1 else "{" + ", ".join(map(_member, members)) + "}"
+
+
+def _member(text: str) -> str:
+    awkward = not text or text != text.strip() or any(mark in text for mark in ',"[]{}')
+    return json.dumps(text, ensure_ascii=False) if awkward else text
+
+
+def parse(label: str) -> tuple[str, tuple[str, ...]]:
+    """('value', (text,)), ('range', (lower, upper)) or ('set', texts); whether a value names a node is the schema's to say."""
+    if label.startswith('"'):
+        return "value", (json.loads(label),)
+    if label[:1] == "[" and label[-1:] == "]":
+        ends = _split(label[1:-1])
+        if len(ends) == 2:
+            return "range", (ends[0], ends[1])
+    if label[:1] == "{" and label[-1:] == "}":
+        return "set", tuple(_split(label[1:-1]))
+    return "value", (label,)
+
+
+def _split(body: str) -> list[str]:
+    """Comma-separated members, JSON-quoted ones unquoted."""
+    members: list[str] = []
+    decoder = json.JSONDecoder()
+    at = 0
+    while at < len(body):
+        while at < len(body) and body[at] == " ":
+            at += 1
+        if body[at : at + 1] == '"':
+            text, at = decoder.raw_decode(body, at)
+            at = len(body) if (comma := body.find(",", at)) < 0 else comma + 1
+        else:
+            end = len(body) if (comma := body.find(",", at)) < 0 else comma
+            text, at = body[at:end].strip(), end + 1
+        members.append(text)
+    return members

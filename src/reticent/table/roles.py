@@ -1,0 +1,115 @@
+"""What each column is to the publisher: its role, its type and how it may be generalized."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from fnmatch import fnmatchcase
+from typing import Any
+
+from reticent.errors import ColumnError, JobError, suggest
+
+
+class Role(StrEnum):
+    IDENTIFYING = "identifying"
+    QUASI = "quasi-identifying"
+    SENSITIVE = "sensitive"
+    INSENSITIVE = "insensitive"
+
+
+ALIASES = {"identifier": Role.IDENTIFYING, "id": Role.IDENTIFYING, "quasi": Role.QUASI, "qi": Role.QUASI,
+           "quasi-identifier": Role.QUASI, "sa": Role.SENSITIVE}  # fmt: skip
+TYPES = ("numeric", "ordinal", "categorical", "date")
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column as the steward declares it.
+
+    `type` None is decided from the data: numbers and dates of a typed source are ranges, everything else a category.
+    `hierarchy` is a path, rows in ARX layout, or a `Hierarchy`.  `order` lists an ordinal column's values.
+    `missing` says what a null in a sensitive column is: refused, or a published category of its own.
+    """
+
+    role: Role
+    type: str | None = None
+    hierarchy: Any = None
+    order: tuple[str, ...] | None = None
+    domain: tuple[Any, Any] | None = None
+    missing: str = "refuse"
+    acknowledge: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "role", parse_role(self.role))
+        if self.type is not None and self.type not in TYPES:
+            raise JobError(f"Unknown column type {self.type!r}.", attempt=suggest(str(self.type), TYPES))
+        if self.missing not in ("refuse", "category"):
+            raise JobError(f"missing = {self.missing!r} is not known.", attempt='"refuse" or "category".')
+        if self.order is not None:
+            object.__setattr__(self, "order", tuple(self.order))
+            object.__setattr__(self, "type", "ordinal")
+        if self.type == "ordinal" and not self.order:
+            raise JobError("An ordinal column needs its values in order.", attempt='order = ["low", "middle", "high"].')
+        if self.domain is not None:
+            object.__setattr__(self, "domain", tuple(self.domain))
+
+
+def parse_role(role: str) -> Role:
+    name = str(role).lower()
+    if name in ALIASES:
+        return ALIASES[name]
+    try:
+        return Role(name)
+    except ValueError:
+        raise JobError(f"Unknown role {role!r}.", attempt=suggest(name, [r.value for r in Role])) from None
+
+
+def identifying() -> Column:
+    """Never published; used to count persons."""
+    return Column(Role.IDENTIFYING)
+
+
+def quasi(*, numeric: bool = False, **how: Any) -> Column:
+    """An adversary may know it: it is generalized."""
+    return Column(Role.QUASI, **({"type": "numeric"} if numeric else {}), **how)
+
+
+def sensitive(**how: Any) -> Column:
+    """What the promise protects."""
+    return Column(Role.SENSITIVE, **how)
+
+
+def insensitive(**how: Any) -> Column:
+    """Carried unchanged beside the record it came with."""
+    return Column(Role.INSENSITIVE, **how)
+
+
+def resolve(declared: Mapping[str, Column], present: Sequence[str], undeclared: str = "refuse") -> dict[str, Column]:
+    """Columns of the data with their declaration, in the data's order; glob patterns give way to exact names."""
+    repeated = sorted({name for name in present if list(present).count(name) > 1})
+    if repeated:
+        raise ColumnError(f"The data has {len(repeated)} column name(s) twice: {', '.join(map(repr, repeated))}.",
+                          attempt="renaming one of each.")  # fmt: skip
+    patterns = [name for name in declared if any(mark in name for mark in "*?[") and name not in present]
+    for name in declared:
+        if name not in present and name not in patterns:
+            raise ColumnError(f"Column {name!r} is declared but not in the data.", attempt=suggest(name, present))
+    found: dict[str, Column] = {}
+    for name in present:
+        pattern = next((p for p in patterns if fnmatchcase(name, p)), None)
+        if name in declared:
+            found[name] = declared[name]
+        elif pattern is not None:
+            found[name] = declared[pattern]
+    missing = [name for name in present if name not in found]
+    if missing and undeclared == "refuse":
+        listed = ", ".join(map(repr, missing[:8])) + (", ..." if len(missing) > 8 else "")
+        raise ColumnError(f"{len(missing)} column(s) of the data have no role: {listed}.",
+                          why="An undeclared column is never published silently.",
+                          attempt='giving each a role, or undeclared = "drop".')  # fmt: skip
+    return found
+
+
+def with_role(columns: Mapping[str, Column], role: Role) -> list[str]:
+    return [name for name, column in columns.items() if column.role is role]

@@ -1,0 +1,177 @@
+"""Where rows come from: CSV, Parquet and Arrow files, and pandas, Polars and pyarrow frames, as one lazy Polars frame.
+
+CSV is read as text and parsed by column declaration, on distinct values only, so that a message can count what does not
+parse and never quote it.  Errors of the libraries below quote values: they are re-raised without them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from reticent.errors import SourceError
+
+CSV, PARQUET, ARROW = {".csv", ".tsv", ".txt", ".data"}, {".parquet", ".pq"}, {".arrow", ".feather", ".ipc"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """A file and how to read it.  `missing` lists the texts that mean null, beside the empty field of a CSV."""
+
+    path: str | None = None
+    delimiter: str | None = None
+    quote: str = '"'
+    encoding: str = "utf-8"
+    missing: tuple[str, ...] = ()
+    empty: str = "missing"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "missing", (self.missing,) if isinstance(self.missing, str) else tuple(self.missing))
+        if self.empty not in ("missing", "value"):
+            raise SourceError(f"empty = {self.empty!r} is not known.", attempt='"missing" or "value".')
+
+
+def scan(source: Source, frame: Any = None) -> pl.LazyFrame:
+    """The rows, lazily: categories as plain text, texts that mean missing as null."""
+    lazy = _of_frame(frame) if frame is not None else _of_file(source)
+    schema = lazy.collect_schema()
+    if not len(schema):
+        raise SourceError("The source has no columns.", why=_where(source), attempt="a file with a header line.")
+    plain = [pl.col(name).cast(pl.String) for name, dtype in schema.items()
+             if isinstance(dtype, pl.Categorical | pl.Enum)]  # fmt: skip
+    lazy = lazy.with_columns(plain) if plain else lazy
+    texts = [name for name, dtype in lazy.collect_schema().items() if dtype == pl.String]
+    if source.missing and texts:
+        marks = list(source.missing)
+        lazy = lazy.with_columns(pl.when(pl.col(name).is_in(marks).not_()).then(pl.col(name)) for name in texts)
+    return lazy
+
+
+def columns(source: Source, frame: Any = None) -> list[str]:
+    """The column names as the source has them, repeated ones repeated."""
+    if frame is not None:
+        return [str(name) for name in getattr(frame, "column_names", None) or frame.columns]
+    if _suffix(source) in CSV:
+        import csv
+        import io
+
+        text = _decoded_head(source)
+        return next(csv.reader(io.StringIO(text), delimiter=_delimiter(source), quotechar=source.quote), [])
+    return scan(source).collect_schema().names()
+
+
+def fingerprint(source: Source, frame: Any = None) -> str | None:
+    """SHA-256 of the file's bytes, by which the ledger knows a source again; None for frames."""
+    if frame is not None or source.path is None:
+        return None
+    with open(source.path, "rb") as handle:
+        return hashlib.file_digest(handle, "sha256").hexdigest()
+
+
+def _where(source: Source) -> str:
+    return f"Read from {source.path}." if source.path else "Read from a frame."
+
+
+def _suffix(source: Source) -> str:
+    return Path(source.path or "").suffix.lower()
+
+
+def _of_frame(frame: Any) -> pl.LazyFrame:
+    if isinstance(frame, pl.LazyFrame):
+        return frame
+    if isinstance(frame, pl.DataFrame):
+        return frame.lazy()
+    kind = type(frame).__module__.split(".")[0]
+    try:
+        if kind == "pandas":
+            return pl.from_pandas(frame, include_index=False).lazy()
+        if kind == "pyarrow":
+            return pl.DataFrame(frame).lazy()
+    except Exception as error:
+        raise SourceError(f"The {kind} frame cannot be read: {type(error).__name__}.",
+                          why="A column probably mixes types.", attempt="one type per column.") from None  # fmt: skip
+    raise SourceError(f"A frame of type {type(frame).__name__!r} is not supported.",
+                      attempt="a pandas, Polars or pyarrow frame.")  # fmt: skip
+
+
+def _of_file(source: Source) -> pl.LazyFrame:
+    if source.path is None:
+        raise SourceError("The job names no source.", attempt="a path in [source], or frame=.")
+    path = Path(source.path)
+    if not path.exists():
+        raise SourceError(f"There is no file {path}.", attempt="a path relative to the working directory or to the job file.")
+    if path.is_dir():
+        raise SourceError(f"{path} is a folder.", attempt="a single file.")
+    if path.stat().st_size == 0:
+        raise SourceError(f"The file {path.name} is empty.", attempt="a file with a header line and rows.")
+    suffix = path.suffix.lower()
+    try:
+        if suffix in PARQUET:
+            lazy = pl.scan_parquet(path)
+        elif suffix in ARROW:
+            lazy = pl.scan_ipc(path)
+        elif suffix in CSV:
+            lazy = _scan_csv(source, path)
+        else:
+            raise SourceError(f"The file type {suffix!r} is not known.", attempt=".csv, .parquet or .arrow.")
+        lazy.collect_schema()
+    except pl.exceptions.PolarsError as error:
+        raise SourceError(f"The file {path.name} cannot be read as {suffix[1:]}: {type(error).__name__}.",
+                          attempt="the right file type, delimiter and encoding.") from None  # fmt: skip
+    return lazy
+
+
+def _scan_csv(source: Source, path: Path) -> pl.LazyFrame:
+    read: Any = path
+    if source.encoding.lower().replace("_", "-") not in ("utf-8", "utf8"):
+        read = _recoded(path, source.encoding)
+    return pl.scan_csv(read, separator=_delimiter(source), quote_char=source.quote or None, infer_schema=False,
+                       empty_string_is_null=source.empty == "missing", glob=False)  # fmt: skip
+
+
+def _recoded(path: Path, encoding: str) -> bytes:
+    try:
+        return path.read_bytes().decode(encoding).encode()
+    except LookupError:
+        raise SourceError(f"Unknown encoding {encoding!r}.", attempt='"utf-8", "latin-1" or "cp1252".') from None
+    except UnicodeDecodeError as error:
+        raise SourceError(f"The file {path.name} is not {encoding} (byte {error.start}).",
+                          attempt='another encoding, e.g. encoding = "latin-1".') from None  # fmt: skip
+
+
+def _decoded_head(source: Source) -> str:
+    _of_file(source)
+    with open(source.path, "rb") as handle:  # type: ignore[arg-type]
+        raw = handle.readline()
+    try:
+        return raw.decode("utf-8-sig" if source.encoding.lower() in ("utf-8", "utf8") else source.encoding)
+    except UnicodeDecodeError as error:
+        raise SourceError(f"The header of {Path(source.path or '').name} is not {source.encoding} (byte {error.start}).",
+                          attempt='the file\'s encoding, e.g. encoding = "latin-1".') from None  # fmt: skip
+
+
+def _delimiter(source: Source) -> str:
+    if source.delimiter:
+        return source.delimiter
+    if _suffix(source) == ".tsv":
+        return "\t"
+    with open(source.path, "rb") as handle:  # type: ignore[arg-type]
+        head = handle.readline().decode("latin-1")
+    return max((",", ";", "\t", "|"), key=head.count)
+
+
+def collect(lazy: pl.LazyFrame, doing: str) -> pl.DataFrame:
+    """Collect with the library's message withheld: it may quote a value."""
+    try:
+        return lazy.collect()
+    except pl.exceptions.PolarsError as error:
+        said = str(error).lower()
+        if "utf-8" in said or "utf8" in said:
+            raise SourceError("The file is not UTF-8.", attempt='its encoding, e.g. encoding = "latin-1".') from None
+        raise SourceError(f"{doing} failed: {type(error).__name__}.",
+                          why="The rows do not have the shape the header says, or a column mixes types.",
+                          attempt="the delimiter, quoting and encoding of [source].") from None  # fmt: skip
