@@ -22,7 +22,7 @@ venv: $(VENV)/.made ## make .venv with the build tools
 install: $(VENV)/.kernels ## install the package in place, with compiled kernels
 
 build: $(VENV)/.made ## recompile kernels in place where their source is newer (KERNEL=name for one)
-	@$(BIN)/python setup.py --quiet build_ext --inplace
+	@$(BIN)/python setup.py --quiet build_ext --inplace --parallel $(JOBS)
 
 demo: $(VENV)/.kernels ## publish, audit and look at a release of built-in data
 	@$(BIN)/reticent demo
@@ -78,5 +78,5 @@ $(VENV)/.lint: $(VENV)/.made $(PROJECT)
 	@touch $@
 
 $(VENV)/.kernels: $(VENV)/.installed $(KERNELS)
-	@$(BIN)/python setup.py --quiet build_ext --inplace
+	@$(BIN)/python setup.py --quiet build_ext --inplace --parallel $(JOBS)
 	@touch $@

@@ -11,7 +11,7 @@ from Cython.Build import cythonize
 from setuptools import Extension, setup
 
 # No fast-math and no contraction to fused multiply-add: a guarantee may not be re-associated.
-FLAGS = [] if os.name == "nt" else ["-O3", "-ffp-contract=off", "-fno-fast-math"]
+FLAGS = [] if os.name == "nt" else ["-O3", "-g0", "-ffp-contract=off", "-fno-fast-math"]
 DIRECTIVES = {"language_level": 3, "boundscheck": False, "wraparound": False, "cdivision": True}
 
 
