@@ -8,9 +8,12 @@ precision is raised until the fraction is decided.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
+from math import gcd
+
+import numpy as np
 
 from reticent.errors import JobError
 
@@ -21,7 +24,7 @@ def exact(value: object, name: str = "a parameter") -> Fraction:
         if isinstance(value, bool):
             raise ValueError
         if isinstance(value, float):
-            return Fraction(repr(value))
+            return Fraction(repr(float(value)))  # NumPy's doubles are floats that print otherwise
         return Fraction(value)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError, ZeroDivisionError):
         raise JobError(f"{name} must be a number.", attempt='a number such as 4, 0.5 or "1/3".') from None
@@ -32,6 +35,13 @@ def whole(value: object, name: str) -> int:
     if number.denominator != 1:
         raise JobError(f"{name} must be a whole number.")
     return int(number)
+
+
+def flag(value: object, name: str) -> bool:
+    """A switch as its author wrote it: anything but true and false is refused, "false" above all."""
+    if isinstance(value, bool):
+        return value
+    raise JobError(f"{name} must be true or false.")
 
 
 def below(x: Fraction, limit: int, *, strictly: bool = False) -> Fraction:
@@ -87,12 +97,33 @@ def log_bounds(x: Fraction, digits: int) -> tuple[Fraction, Fraction]:
     """An enclosure of ln x for a rational x > 0."""
     if x == 1:
         return Fraction(0), Fraction(0)
-    down, up = Context(prec=digits, rounding=ROUND_FLOOR), Context(prec=digits, rounding=ROUND_CEILING)
-    numerator, denominator = Decimal(x.numerator), Decimal(x.denominator)
-    ratio = (down.divide(numerator, denominator), up.divide(numerator, denominator))
+    down, up = _contexts(digits)
+    low, high = _quotient(x, down, up)
     # Decimal.ln is correctly rounded whatever the context's direction: one unit in the last place encloses it.
-    lower, upper = down.next_minus(down.ln(ratio[0])), up.next_plus(up.ln(ratio[1]))
+    lower = Decimal(0) if low == 1 else down.next_minus(down.ln(low))
+    upper = Decimal(0) if high == 1 else up.next_plus(up.ln(high))
     return Fraction(lower), Fraction(upper)
+
+
+def exp_bounds(x: Fraction, digits: int) -> tuple[Fraction, Fraction]:
+    """An enclosure of e^x for a rational x; callers keep |x| moderate."""
+    return exp_between(x, x, digits)
+
+
+def exp_between(lowest: Fraction, highest: Fraction, digits: int) -> tuple[Fraction, Fraction]:
+    """An enclosure of e^x for every x in lowest .. highest."""
+    down, up = _contexts(digits)
+    low, high = _quotient(lowest, down, up)[0], _quotient(highest, down, up)[1]
+    return Fraction(down.next_minus(down.exp(low))), Fraction(up.next_plus(up.exp(high)))
+
+
+def _contexts(digits: int) -> tuple[Context, Context]:
+    return Context(prec=digits, rounding=ROUND_FLOOR), Context(prec=digits, rounding=ROUND_CEILING)
+
+
+def _quotient(x: Fraction, down: Context, up: Context) -> tuple[Decimal, Decimal]:
+    numerator, denominator = Decimal(x.numerator), Decimal(x.denominator)
+    return down.divide(numerator, denominator), up.divide(numerator, denominator)
 
 
 def at_most_log(x: Fraction, y: Fraction) -> bool:
@@ -107,3 +138,57 @@ def at_most_log(x: Fraction, y: Fraction) -> bool:
         if x > upper:
             return False
         digits *= 2
+
+
+def sign_of_log_sum(terms: Iterable[tuple[int, int]]) -> int:
+    """The sign of the sum of e * ln b over (b, e), whole b > 0 and whole e: that of comparing products of powers.
+
+    The products can be too long to write down.  Whether they are equal is decided by their exponents over a coprime
+    base; where they are not, precision is raised until the sign shows.
+    """
+    exponents: dict[int, int] = {}
+    for base, exponent in terms:
+        exponents[base] = exponents.get(base, 0) + exponent
+    exponents = {base: e for base, e in exponents.items() if base > 1 and e}
+    if not any(_over_coprime_base(exponents).values()):
+        return 0
+    digits = 40
+    while True:
+        lower = upper = Fraction(0)
+        for base, e in exponents.items():
+            low, high = log_bounds(Fraction(base), digits)
+            lower, upper = (lower + e * low, upper + e * high) if e > 0 else (lower + e * high, upper + e * low)
+        if lower > 0 or upper < 0:
+            return 1 if lower > 0 else -1
+        digits *= 2
+
+
+def _over_coprime_base(exponents: dict[int, int]) -> dict[int, int]:
+    """The same product over pairwise coprime bases (factor refinement): it is 1 iff every exponent is 0."""
+    coprime: dict[int, int] = {}
+    waiting = list(exponents.items())
+    while waiting:
+        base, e = waiting.pop()
+        if base == 1 or not e:
+            continue
+        for other in coprime:
+            shared = gcd(base, other)
+            if shared > 1:
+                f = coprime.pop(other)
+                waiting += [(shared, e + f), (base // shared, e), (other // shared, f)]
+                break
+        else:
+            coprime[base] = e
+    return coprime
+
+
+def products_at_most(left: np.ndarray, p: int, right: np.ndarray, q: int) -> np.ndarray:
+    """Which left * p <= right * q, for whole numbers >= 0 whose products may not fit 64 bits."""
+    if int(left.max(initial=0)) * p < 1 << 63 and int(right.max(initial=0)) * q < 1 << 63:
+        return np.asarray(left * p <= right * q, bool)
+    one, other = left.astype(np.float64) * float(p), right.astype(np.float64) * float(q)
+    found = one <= other
+    # Each double is within 2 units in the last place of its product: only nearer ones need the long way.
+    for at in np.flatnonzero(np.abs(one - other) <= (one + other) * 2.0**-50):
+        found[at] = int(left[at]) * p <= int(right[at]) * q
+    return found

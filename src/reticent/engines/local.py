@@ -1,0 +1,97 @@
+"""The local engine: rows in memory, by Polars.
+
+One group-by counts the rows into cells.  Where no other column is carried, the release is expanded from cells in shuffled
+order and rows are not read twice; otherwise each row finds its cell by a join and its outcome by its rank in the cell,
+the order of PRF(key, source position).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from reticent.errors import SourceError
+from reticent.randomness import Random
+from reticent.recipe.recipe import WITHHELD, Recipe
+from reticent.table.cells import Cells
+from reticent.table.codec import COUNT, encode_cells
+from reticent.table.roles import Column, Role, with_role
+from reticent.table.source import collect
+
+CELL = "\x00cell"
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """Cells, and the raw combinations that were counted with the cell of each."""
+
+    cells: Cells
+    columns: Mapping[str, Column]
+    combinations: pl.DataFrame
+    cell: np.ndarray
+    carried_types: Mapping[str, str]
+
+
+def count(lazy: pl.LazyFrame, columns: Mapping[str, Column]) -> Counted:
+    """Rows -> cells, by one group-by."""
+    keys = [*with_role(columns, Role.QUASI), *with_role(columns, Role.SENSITIVE)]
+    combinations = collect(_keyed(lazy.select(keys), keys).group_by(keys).len(name=COUNT), "Counting the rows")
+    if not len(combinations):
+        raise SourceError("The source has a header and no rows.", attempt="a file with at least k rows.")
+    schema = lazy.collect_schema()
+    combinations = combinations.with_columns(pl.col(name).cast(schema[name]) for name in keys)
+    cells, cell = encode_cells(combinations, columns)
+    carried = {name: str(schema[name]) for name in with_role(columns, Role.INSENSITIVE)}
+    return Counted(cells, columns, combinations.drop(COUNT), cell, carried)
+
+
+def _keyed(lazy: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:
+    """Texts as categories: grouping them costs half of grouping strings."""
+    texts = [name for name, dtype in lazy.collect_schema().items() if name in keys and dtype == pl.String]
+    return lazy.with_columns(pl.col(texts).cast(pl.Categorical)) if texts else lazy
+
+
+def apply(counted: Counted, recipe: Recipe, rng: Random, lazy: pl.LazyFrame) -> tuple[np.ndarray, pl.DataFrame | None]:
+    """The recipe's entry of each published row, in shuffled order, and the carried columns beside it."""
+    carried = with_role(counted.columns, Role.INSENSITIVE)
+    if carried:
+        return _carry(counted, recipe, rng, lazy, carried)
+    kept = np.flatnonzero(recipe.group != WITHHELD).astype(np.int32)
+    entry = np.repeat(kept, recipe.quota[kept])
+    rng.stream("shuffle").shuffle(entry)
+    return entry, None
+
+
+def _carry(counted: Counted, recipe: Recipe, rng: Random, lazy: pl.LazyFrame, carried: list[str]) -> tuple[np.ndarray, pl.DataFrame]:
+    """Each row's entry of the recipe and its carried columns, in shuffled order, withheld rows left out."""
+    keys = counted.combinations.columns
+    mapping = counted.combinations.with_columns(pl.Series(CELL, counted.cell))
+    joined = _keyed(lazy.select([*keys, *carried]), keys).join(_keyed(mapping.lazy(), keys), on=keys, how="left",
+                                                              nulls_equal=True, maintain_order="left")  # fmt: skip
+    rows = collect(joined.select(CELL, *carried), "Reading the carried columns")
+    entry = outcomes(recipe, rows[CELL].to_numpy(), rng)
+    order = rng.stream("shuffle").permutation(len(entry)).astype(np.uint32)
+    order = order[recipe.group[entry[order]] != WITHHELD]
+    return entry[order], rows.select(pl.col(carried).gather(pl.Series(order)))
+
+
+def outcomes(recipe: Recipe, cell: np.ndarray, rng: Random, start: int = 0) -> np.ndarray:
+    """The recipe's entry for each row: the row's rank in its cell, in the order of PRF(key, position), in the cumulative quotas."""
+    by_cell = np.argsort(recipe.cell, kind="stable")
+    entries = np.bincount(recipe.cell, minlength=len(recipe.cells))
+    first = np.append(0, np.cumsum(entries))[:-1]
+    place = first[cell]
+    shared = np.flatnonzero(entries[cell] > 1)
+    if len(shared):
+        words = rng.words("rank", start, len(cell))[shared]
+        order = shared[np.lexsort((words, cell[shared]))]
+        held = cell[order]
+        begins = np.flatnonzero(np.diff(held, prepend=-1))
+        rank = np.arange(len(order)) - np.repeat(begins, np.diff(np.append(begins, len(order))))
+        until = np.cumsum(recipe.quota[by_cell])
+        before = (until - recipe.quota[by_cell])[first[held]]
+        place[order] = np.searchsorted(until, before + rank, side="right")
+    return by_cell[place]

@@ -1,0 +1,149 @@
+"""The job: the one request that API, command line and studio share.  Job <-> TOML."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from reticent import registry
+from reticent.errors import JobError, suggest
+from reticent.models.promises import Promises
+from reticent.table.roles import Column
+from reticent.table.source import Source
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Output:
+    """How to publish: what becomes of undeclared columns, the file format, and how many rows may be withheld."""
+
+    undeclared: str = "refuse"
+    format: str = "parquet"
+    suppress_at_most: Any = 0
+
+    def __post_init__(self) -> None:
+        for name, known in (("undeclared", ("refuse", "drop")), ("format", ("parquet", "csv"))):
+            if getattr(self, name) not in known:
+                raise JobError(f"release.{name} = {getattr(self, name)!r} is not known.", attempt=suggest(str(getattr(self, name)), known))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """What to publish, what to promise, and by which method."""
+
+    source: Source | str | Path | None = None
+    columns: Mapping[str, Column]
+    promises: Sequence[Any]
+    method: Any = None
+    prepare: Sequence[Any] = ()
+    release: Output = field(default_factory=Output)
+    jointly: bool = False
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.source, Source):
+            object.__setattr__(self, "source", Source(path=None if self.source is None else str(self.source)))
+        object.__setattr__(self, "promises", Promises.of(self.promises))
+        object.__setattr__(self, "prepare", tuple(self.prepare))
+        if self.method is None:
+            object.__setattr__(self, "method", registry.method("mondrian")())
+        if not self.columns:
+            raise JobError("The job declares no columns.", attempt="a role for each column; `reticent init DATA` drafts one.")
+
+    @classmethod
+    def read(cls, path: str | Path) -> Job:
+        """A job from a TOML file; relative paths in it are relative to it."""
+        path = Path(path)
+        try:
+            table = tomllib.loads(path.read_text(encoding="utf-8"), parse_float=Decimal)
+        except OSError as error:
+            raise JobError(f"The job file {path} cannot be read: {error.strerror}.", attempt="`reticent init DATA` drafts one.") from None
+        except UnicodeDecodeError:
+            raise JobError(f"The job file {path} is not UTF-8.") from None
+        except tomllib.TOMLDecodeError as error:
+            raise JobError(f"The job file {path} is not valid TOML.", why=str(error)) from None
+        return cls.from_dict(table, beside=path.parent)
+
+    @classmethod
+    def from_dict(cls, table: Mapping[str, Any], beside: Path | None = None) -> Job:
+        _known("the job", table, ("source", "columns", "promise", "prepare", "method", "release", "jointly"))
+        if not isinstance(table.get("promise", []), list):
+            raise JobError("[promise] must be a list.", attempt="[[promise]] with two brackets.")
+        return cls(source=_source(table.get("source", {}), beside),
+                   columns={name: _column(name, entry, beside) for name, entry in table.get("columns", {}).items()},
+                   promises=[registry.promise_from(entry) for entry in table.get("promise", [])],
+                   prepare=[registry.stage_from(entry) for entry in table.get("prepare", [])],
+                   method=registry.method_from(table["method"]) if "method" in table else None,
+                   release=_dataclass(Output, "[release]", table.get("release", {})),
+                   jointly=bool(table.get("jointly", False)))  # fmt: skip
+
+    def to_dict(self) -> dict[str, Any]:
+        """The job as TOML would hold it; frames and built hierarchies as their rows."""
+        source = {name: list(value) if isinstance(value, tuple) else value for name, value in _set_fields(self.source).items()}
+        return {"source": source, "columns": {name: _column_dict(column) for name, column in self.columns.items()},
+                "jointly": self.jointly, "promise": [registry.describe(promise) for promise in self.promises],
+                "prepare": [registry.describe(stage) for stage in self.prepare],
+                "method": registry.describe(self.method), "release": _set_fields(self.release)}  # fmt: skip
+
+    def to_toml(self) -> str:
+        from reticent.toml import dumps
+
+        return dumps(self.to_dict())
+
+    def at(self, **changes: Any) -> Job:
+        """The same job with some parts replaced."""
+        return replace(self, **changes)
+
+
+def _known(where: str, table: Mapping[str, Any], names: Sequence[str]) -> None:
+    if not isinstance(table, Mapping):
+        raise JobError(f"{where} must be a table.")
+    for name in table:
+        if name not in names:
+            raise JobError(f"{where}: {name!r} is not known.", attempt=suggest(name, names))
+
+
+def _dataclass(kind: type, where: str, table: Mapping[str, Any]) -> Any:
+    _known(where, table, [f.name for f in fields(kind)])
+    return kind(**table)
+
+
+def _source(table: Mapping[str, Any], beside: Path | None) -> Source:
+    source = _dataclass(Source, "[source]", table)
+    return replace(source, path=_located(source.path, beside)) if source.path else source
+
+
+def _column(name: str, table: Any, beside: Path | None) -> Column:
+    if isinstance(table, str):
+        table = {"role": table}
+    _known(f"column {name!r}", table, [f.name for f in fields(Column)])
+    if "role" not in table:
+        raise JobError(f"Column {name!r} has no role.", attempt='role = "quasi-identifying", "sensitive", "identifying" or "insensitive".')
+    column = Column(**{key: tuple(value) if key == "order" else value for key, value in table.items()})
+    if isinstance(column.hierarchy, str):
+        column = replace(column, hierarchy=_located(column.hierarchy, beside))
+    return column
+
+
+def _located(path: str, beside: Path | None) -> str:
+    given = Path(path)
+    if given.is_absolute() or beside is None or (not (beside / given).exists() and given.exists()):
+        return str(given)
+    return str(beside / given)
+
+
+def _set_fields(value: Any) -> dict[str, Any]:
+    """Fields that differ from their default."""
+    return {f.name: getattr(value, f.name) for f in fields(value) if getattr(value, f.name) is not None and getattr(value, f.name) != f.default}
+
+
+def _column_dict(column: Column) -> dict[str, Any]:
+    found = {key: list(value) if isinstance(value, tuple) else value for key, value in _set_fields(column).items()}
+    found["role"] = column.role.value
+    if "hierarchy" in found and not isinstance(found["hierarchy"], str):
+        from reticent.table.hierarchy import Hierarchy
+
+        found["hierarchy"] = Hierarchy.of(found["hierarchy"]).rows()
+    return found

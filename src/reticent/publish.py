@@ -1,0 +1,104 @@
+"""From a job to a kept release.
+
+> A method turns cells and a promise into a recipe; an engine turns a recipe and rows into a release; an
+> audit recounts the release.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from reticent import __version__, registry
+from reticent.engines import local
+from reticent.errors import AuditFailed, ColumnError, JobError
+from reticent.job import Job
+from reticent.randomness import Random
+from reticent.release import bundle, store
+from reticent.release.release import Release
+from reticent.table import source as sources
+from reticent.table.roles import Role, resolve, with_role
+
+Progress = Callable[[str], None]
+
+
+def publish(job: Job, *, frame: Any = None, to: str | Path | None = None, seed: int | None = None, force: bool = False,
+            again: bool = False, progress: Progress = lambda stage: None) -> Release:  # fmt: skip
+    """Plan, stage, audit, and only then keep.  Without `to` the release is temporary until `save`."""
+    target = None if to is None else Path(to)
+    refuse_unable(job)
+    if target is not None:
+        store.refuse_existing(target, force)
+    progress("reading")
+    lazy, columns = read(job, frame)
+    fingerprint = sources.fingerprint(job.source, frame)
+    if target is not None:
+        store.refuse_again(target, fingerprint, again)
+    counted = local.count(lazy, columns)
+    rng = Random.of(seed)
+    progress("planning")
+    way = registry.way(job.method.kind).of(job.method.plan(counted.cells, job.promises, rng), columns)
+    way.recipe.check_conserved()
+    progress("writing")
+    frames = way.frames(*local.apply(counted, way.recipe, rng, lazy))
+    staged = store.staging(target)
+    try:
+        bundle.write(staged, frames, {**declared(job, rng), **way.manifest(counted.carried_types)}, job.release.format)
+        del frames
+        progress("auditing")
+        found = recount(staged)
+        owned = {"source": fingerprint, "audit": found.to_dict(), "job": job.to_toml(),
+                 "promises": [registry.describe(promise) for promise in job.promises]}  # fmt: skip
+        if target is None:
+            return Release(staged, owned={**owned, "temporary": True})
+        store.keep(staged, target, force)
+        store.record(target, digest=bundle.digest(target), **owned)
+    except BaseException:
+        shutil.rmtree(staged, ignore_errors=True)
+        raise
+    return Release(target, owned=owned)
+
+
+def refuse_unable(job: Job) -> None:
+    """Before any data is read: a method that cannot keep a promise says which can."""
+    for promise in job.promises:
+        if not isinstance(promise, job.method.keeps):
+            able = [name for name in registry.METHODS if isinstance(promise, registry.method(name).keeps)]
+            raise JobError(f"{job.method.name} cannot keep {promise.name}.", attempt=f"method = {' or '.join(map(repr, able))}.")
+
+
+def read(job: Job, frame: Any = None):
+    """The rows, lazily, and the declaration of each column that has one."""
+    present = sources.columns(job.source, frame)
+    columns = resolve(job.columns, present, job.release.undeclared)
+    if not with_role(columns, Role.QUASI):
+        raise ColumnError("No column is quasi-identifying.", why="Without one there is nothing to generalize.",
+                          attempt='role = "quasi-identifying" for what an adversary may know.')  # fmt: skip
+    job.promises.check_columns(with_role(columns, Role.SENSITIVE))
+    return sources.scan(job.source, frame), columns
+
+
+def declared(job: Job, rng: Random) -> dict[str, Any]:
+    """What the manifest repeats of the job, whatever the kind."""
+    found: dict[str, Any] = {"reticent": __version__, "jointly": job.jointly, "method": registry.describe(job.method),
+                             "promises": [registry.describe(promise) for promise in job.promises]}  # fmt: skip
+    if rng.seeded:
+        found["seeded"] = True
+    if job.prepare:
+        found["prepare"] = [registry.describe(stage) for stage in job.prepare]
+    return found
+
+
+def recount(staged: Path):
+    """Audit the staged folder from its files alone; a broken promise stops the publication."""
+    from reticent.audit import audit
+
+    found = audit(staged)
+    if found.kept is False:
+        broken = [entry["model"] for entry in found.to_dict()["promises"] if entry["kept"] is False]
+        raise AuditFailed(f"The release does not keep {', '.join(broken)}; nothing was published.",
+                          why="The audit recounted the staged files and disagrees with the method: this is our bug.",
+                          attempt="reporting it, with the job file.")  # fmt: skip
+    return found

@@ -1,0 +1,59 @@
+"""Publishing a recipe as a generalized table: a label for each quasi-identifier, sensitive values as the recipe has them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import polars as pl
+
+from reticent.recipe.labels import Labels, coalesce
+from reticent.recipe.recipe import Recipe
+from reticent.recipe.schema import carried_schema, quasi_schema, sensitive_schema
+from reticent.table.roles import Column, Role
+from reticent.table.types import typed
+
+
+@dataclass(frozen=True, eq=False)
+class Generalized:
+    """A recipe whose equal labels are merged, ready to be written."""
+
+    recipe: Recipe
+    labels: Labels
+    columns: Mapping[str, Column]
+    kind: ClassVar[str] = "generalized"
+
+    @classmethod
+    def of(cls, recipe: Recipe, columns: Mapping[str, Column]) -> Generalized:
+        recipe, labels = coalesce(recipe)
+        return cls(recipe, labels, columns)
+
+    def frames(self, entry: np.ndarray, carried: pl.DataFrame | None) -> dict[str, pl.DataFrame]:
+        """The data files by name, from each published row's entry of the recipe; columns in the source's order."""
+        recipe, found = self.recipe, {}
+        group = np.maximum(recipe.group, 0)
+        for at, domain in enumerate(recipe.cells.quasi):
+            texts = pl.Series(domain.name, self.labels.texts[at], dtype=pl.String)
+            found[domain.name] = texts.gather(self.labels.of_group[group, at][entry])
+        for at, domain in enumerate(recipe.cells.sensitive):
+            values = typed([*domain.texts, *([None] if domain.null else [])], domain.dtype).alias(domain.name)
+            found[domain.name] = values.gather(recipe.published_values[:, at][entry])
+        if carried is not None:
+            found |= {name: carried[name] for name in carried.columns}
+        return {"data": pl.DataFrame({name: found[name] for name, column in self.columns.items() if column.role is not Role.IDENTIFYING})}
+
+    def manifest(self, types: Mapping[str, str]) -> dict[str, Any]:
+        """What the manifest says of this kind; `types` are those of carried columns."""
+        cells = self.recipe.cells
+        quasi = {domain.name: (domain, self.labels.texts[at]) for at, domain in enumerate(cells.quasi)}
+        entries = []
+        for name, column in self.columns.items():
+            if column.role is Role.QUASI:
+                entries.append(quasi_schema(*quasi[name], declared=column.domain is not None))
+            elif column.role is Role.SENSITIVE:
+                entries.append(sensitive_schema(cells.sensitive[cells.sensitive_at(name)], column.missing))
+            elif column.role is Role.INSENSITIVE:
+                entries.append(carried_schema(name, types[name]))
+        return {"kind": self.kind, "withheld": self.recipe.withheld, "columns": entries}

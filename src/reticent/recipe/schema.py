@@ -1,0 +1,58 @@
+"""What a manifest says of each published column."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from reticent.table.domain import Domain, RangeDomain, TreeDomain
+from reticent.table.labels import ANY, parse
+
+
+def quasi_schema(domain: Domain, published: list[str | None], declared: bool = False) -> dict[str, Any]:
+    """A quasi-identifier's entry: a steward's hierarchy and order as given; what stems from data cut down to what is published."""
+    entry: dict[str, Any] = {"name": domain.name, "role": "quasi-identifying", "type": domain.kind, "dtype": domain.dtype}
+    if None in published:
+        entry["null"] = True
+    if isinstance(domain, RangeDomain):
+        if domain.kind == "ordinal":
+            entry["order"] = list(domain.texts)
+        else:
+            entry["domain"] = _numbers(domain) if declared else _published_range(domain, published)
+    elif isinstance(domain, TreeDomain) and domain.given:
+        entry["hierarchy"] = domain.hierarchy.rows()
+    else:
+        entry["values"] = sorted({text for label in published if label not in (None, ANY) for text in parse(label)[1]})
+    return entry
+
+
+def sensitive_schema(domain: Domain, missing: str) -> dict[str, Any]:
+    entry: dict[str, Any] = {"name": domain.name, "role": "sensitive", "type": domain.kind, "dtype": domain.dtype, "missing": missing}
+    if isinstance(domain, RangeDomain) and domain.kind == "ordinal":
+        entry["order"] = list(domain.texts)
+    if isinstance(domain, TreeDomain) and domain.given:
+        entry["hierarchy"] = domain.hierarchy.rows()
+    return entry
+
+
+def _numbers(domain: RangeDomain) -> list[Any]:
+    whole = domain.dtype.startswith(("Int", "UInt"))
+    return [int(end) if whole and end == int(end) else end for end in domain.span]
+
+
+def _published_range(domain: RangeDomain, published: list[str | None]) -> list[Any]:
+    """The least and greatest end that the labels show."""
+    ends = [text for label in published if label is not None and label != ANY for text in parse(label)[1]]
+    if not ends:
+        return []
+    known = {text: code for code, text in enumerate(domain.texts)}
+    codes = [known[text] for text in ends]
+    least, most = domain.texts[min(codes)], domain.texts[max(codes)]
+    return [least, most] if domain.kind == "date" else [_number(least), _number(most)]
+
+
+def _number(text: str) -> int | float:
+    return int(text) if text.lstrip("+-").isdigit() else float(text)
+
+
+def carried_schema(name: str, dtype: str) -> dict[str, Any]:
+    return {"name": name, "role": "insensitive", "type": "carried", "dtype": dtype}

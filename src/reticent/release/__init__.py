@@ -1,0 +1,1 @@
+"""Releases: one file per kind, and the bundle they are kept in."""

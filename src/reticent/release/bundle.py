@@ -1,0 +1,106 @@
+"""The bundle: a closed folder of data files, a manifest with their checksums, and a README for the recipient.
+
+Everything in it is a function of the published data and of what the job declares.  The digest of a release is the SHA-256 of
+its manifest: a checksum inside a folder catches damage, a digest kept elsewhere catches an editor.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from reticent.errors import BundleDamaged
+from reticent.release.readme import text as readme_text
+
+MANIFEST = "manifest.json"
+FORMAT = 1
+FIELDS = {"generalized": {"reticent", "format", "kind", "data", "rows", "withheld", "columns", "jointly", "promises",
+                          "method", "weights", "seeded", "prepare", "files"}}  # fmt: skip
+OPTIONAL = {"weights", "seeded", "prepare"}
+
+
+def write(folder: Path, frames: Mapping[str, pl.DataFrame], manifest: Mapping[str, Any], format: str) -> str:
+    """Data files, README and manifest into an empty folder; the digest."""
+    rows = len(next(iter(frames.values())))
+    manifest = {**manifest, "data": [f"{name}.{format}" for name in frames], "rows": rows}
+    for name, frame in frames.items():
+        write_data(folder / f"{name}.{format}", frame, format)
+    (folder / "README.md").write_text(readme_text(manifest), encoding="utf-8")
+    return seal(folder, manifest)
+
+
+def write_data(path: Path, frame: pl.DataFrame, format: str) -> None:
+    """Strings are written plain: no categories or index that could hold values of rows that were removed."""
+    if format == "parquet":
+        frame.write_parquet(path, compression="lz4", statistics=False)
+    else:
+        frame.write_csv(path)
+
+
+def seal(folder: Path, manifest: Mapping[str, Any]) -> str:
+    """Write the manifest with the checksums of all that is in the folder; the digest."""
+    files = {path.name: {"sha256": _sha256(path), "bytes": path.stat().st_size}
+             for path in sorted(folder.iterdir()) if path.name != MANIFEST}  # fmt: skip
+    text = json.dumps({**manifest, "format": FORMAT, "files": files}, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+    (folder / MANIFEST).write_text(text, encoding="utf-8")
+    return digest(folder)
+
+
+def digest(folder: str | Path) -> str:
+    return _sha256(Path(folder) / MANIFEST)
+
+
+def read_manifest(folder: str | Path) -> dict[str, Any]:
+    """The manifest, its shape checked; parameters as they were written (decimals exact)."""
+    path = Path(folder) / MANIFEST
+    if not Path(folder).is_dir():
+        raise BundleDamaged(f"There is no release folder {folder}.", attempt="the folder that publish made.")
+    if not path.is_file():
+        raise BundleDamaged(f"{folder} has no {MANIFEST}.", why="It is no release, or an incomplete one.")
+    try:
+        manifest = json.loads(path.read_text(encoding="utf-8"))
+    except (json.JSONDecodeError, UnicodeDecodeError):
+        raise BundleDamaged(f"The {MANIFEST} of {folder} is damaged: it is no JSON.") from None
+    kind = manifest.get("kind") if isinstance(manifest, dict) else None
+    if kind not in FIELDS:
+        raise BundleDamaged(f"The {MANIFEST} of {folder} names no release kind that is known.")
+    if manifest.get("format") != FORMAT:
+        raise BundleDamaged(f"The release has format {manifest.get('format')!r}; this version reads {FORMAT}.")
+    extra, lacking = set(manifest) - FIELDS[kind], FIELDS[kind] - OPTIONAL - set(manifest)
+    if extra or lacking:
+        listed = [*(f"{name!r} is missing" for name in sorted(lacking)), *(f"{name!r} does not belong" for name in sorted(extra))]
+        raise BundleDamaged(f"The {MANIFEST} of {folder} does not have the fields of a {kind} release.", why="; ".join(listed) + ".")
+    return manifest
+
+
+def verify(folder: str | Path, expect_digest: str | None = None) -> dict[str, Any]:
+    """The manifest of a folder that is complete, undamaged and, given a digest, unchanged."""
+    folder = Path(folder)
+    manifest = read_manifest(folder)
+    faults = []
+    present = {path.name for path in folder.iterdir()}
+    for name, facts in manifest["files"].items():
+        path = folder / name
+        if name not in present:
+            faults.append(f"{name} is missing")
+        elif path.stat().st_size != facts["bytes"] or _sha256(path) != facts["sha256"]:
+            faults.append(f"{name} is not the file that was published")
+    faults += [f"{name} does not belong" for name in sorted(present - set(manifest["files"]) - {MANIFEST, "report.html"})]
+    if faults:
+        raise BundleDamaged(f"The release {folder} is damaged or incomplete.", why="; ".join(faults) + ".",
+                            attempt="getting the folder again from its publisher.")  # fmt: skip
+    if expect_digest is not None and (found := digest(folder)) != expect_digest.strip().lower():
+        raise BundleDamaged(f"The release {folder} is not the one expected.",
+                            why=f"Its digest begins {found[:16]}, expected was {expect_digest[:16]}.",
+                            attempt="the publisher: somebody changed it after it was published.")  # fmt: skip
+    return manifest
+
+
+def _sha256(path: Path) -> str:
+    with open(path, "rb") as handle:
+        return hashlib.file_digest(handle, "sha256").hexdigest()

@@ -1,0 +1,42 @@
+"""README.md for the recipient: what the folder holds, what is promised and what is not.  A function of the manifest alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from reticent.release.wording import promise_sentence
+
+_LIMITS = """\
+- The promise is about this release alone: a second release of the same people, or other data about them, can say more.
+- It limits what the group of a person says about that person. It does not stop statistical conclusions that hold for everyone.
+- It assumes one row per person."""
+
+
+def text(manifest: dict[str, Any]) -> str:
+    columns = manifest["columns"]
+    parts = [f"# A {manifest['kind']} release of {manifest['rows']:,} rows", ""]
+    if manifest.get("seeded"):
+        parts += ["**Not for publication: made with a fixed seed, for tests and studies.**", ""]
+    parts += [f"{' and '.join(f'`{name}`' for name in manifest['data'])} hold one row per person; `manifest.json` describes the columns and the promise.", "",
+              "| column | what it is | how to read it |", "|---|---|---|"]  # fmt: skip
+    parts += [f"| {_cell(c['name'])} | {c['role']} | {_reading(c)} |" for c in columns]
+    parts += ["", "## What is promised", "", *(f"- {promise_sentence(p)}" for p in manifest["promises"])]
+    if manifest["withheld"]:
+        parts.append(f"- {manifest['withheld']:,} row(s) were withheld.")
+    parts += ["", "## What is not", "", _LIMITS]
+    sensitive = [c["name"] for c in columns if c["role"] == "sensitive"]
+    if len(sensitive) > 1 and not manifest["jointly"]:
+        parts.append("- Each sensitive column is protected alone: who knows one of a person's sensitive values may learn more about another.")
+    return "\n".join(parts) + "\n"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")
+
+
+def _reading(column: dict[str, Any]) -> str:
+    if column["role"] != "quasi-identifying":
+        return f"as it was ({column['dtype']})"
+    if column["type"] == "categorical":
+        return "a value, or a node of the hierarchy in the manifest that covers it; `*` is any value"
+    return "a value, or a range `[low, high]` with both ends included; `*` is any value"

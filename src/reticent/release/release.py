@@ -1,0 +1,70 @@
+"""A release as its recipient holds it: the folder, its manifest and its rows."""
+
+from __future__ import annotations
+
+import shutil
+import weakref
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from reticent.release import bundle, generalized, store
+
+
+class Release:
+    """Files that can be given away.  Made by `publish`, or opened from a folder by `open`."""
+
+    def __init__(self, folder: str | Path, *, owned: dict[str, Any] | None = None):
+        self.folder = Path(folder)
+        self.manifest = bundle.verify(self.folder)
+        self._owned = owned  # what save() writes to the owner's folder; None for a release that was opened
+        if owned is not None and owned.get("temporary"):
+            weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
+
+    @property
+    def kind(self) -> str:
+        return self.manifest["kind"]
+
+    @property
+    def columns(self) -> list[dict[str, Any]]:
+        return self.manifest["columns"]
+
+    @property
+    def digest(self) -> str:
+        return bundle.digest(self.folder)
+
+    @cached_property
+    def _data(self) -> pl.DataFrame:
+        return generalized.read_data(self.folder / self.manifest["data"][0], self.columns)
+
+    def frame(self, *, bounds: bool = False) -> pl.DataFrame:
+        """What the recipient sees; with `bounds`, typed lower and upper ends beside each range."""
+        return generalized.with_bounds(self._data, self.columns) if bounds else self._data
+
+    def save(self, target: str | Path, *, force: bool = False, again: bool = False) -> Path:
+        """Put the folder in its place, atomically, and note it in the owner's folder beside it."""
+        target = Path(target)
+        owned = self._owned or {}
+        store.refuse_existing(target, force)
+        store.refuse_again(target, owned.get("source"), again)
+        staged = store.staging(target)
+        try:
+            shutil.copytree(self.folder, staged, dirs_exist_ok=True)
+            store.keep(staged, target, force)
+        except BaseException:
+            shutil.rmtree(staged, ignore_errors=True)
+            raise
+        if self._owned is not None:
+            store.record(target, digest=bundle.digest(target), **{k: owned[k] for k in ("source", "audit", "job", "promises")})
+        return target
+
+    def __repr__(self) -> str:
+        promises = ", ".join(p["model"] for p in self.manifest["promises"])
+        return f"<{self.kind} release of {self.manifest['rows']:,} rows: {promises}>"
+
+
+def open(folder: str | Path) -> Release:
+    """A release from its folder, complete and undamaged, types restored from the manifest."""
+    return Release(folder)

@@ -1,0 +1,29 @@
+"""Each promise in one plain sentence, from its manifest entry."""
+
+from __future__ import annotations
+
+from typing import Any
+
+_SENTENCES = {
+    "k-anonymity": "Every row is one of at least {k} that read the same in all quasi-identifying columns (k-anonymity).",
+    "k-map": "Every published combination fits at least {k} people of the population table (k-map).",
+    "alpha-k-anonymity": "Every group has at least {k} rows, and no value of {column} is held by more than {alpha} of them ((alpha,k)-anonymity).",
+    "distinct-l-diversity": "Every group shows at least {l} different values of {column} (distinct l-diversity).",
+    "probabilistic-l-diversity": "In every group each value of {column} is held by at most one in {l} rows (probabilistic l-diversity).",
+    "entropy-l-diversity": "In every group the entropy of {column} is at least that of {l} equally frequent values (entropy l-diversity).",
+    "recursive-l-diversity": "In every group the most frequent value of {column} is at most {c} times as frequent as all from the {l}-th on together (recursive (c,l)-diversity).",
+    "t-closeness": "In every group the distribution of {column} is within {t} of the whole release's, by {distance} earth mover's distance (t-closeness).",
+    "delta-disclosure": "In every group each value of {column} is within a factor of the whole release's frequency, |log| < {delta} (delta-disclosure).",
+    "beta-likeness": "In no group is a value of {column} more frequent than in the whole release by more than {beta} times its frequency there, relatively{form} (beta-likeness).",
+}  # fmt: skip
+
+
+def promise_sentence(promise: dict[str, Any]) -> str:
+    template = _SENTENCES.get(promise["model"])
+    given = {key: value for key, value in promise.items() if key != "model" and value is not None}
+    if template is None:
+        return f"{promise['model']}: " + ", ".join(f"{key} = {value}" for key, value in given.items()) + "."
+    form = ", less for frequent values (enhanced)" if promise.get("enhanced") else ""
+    form += "; nor rarer by as much" if promise.get("two_sided") else ""
+    column = f"`{given['column']}`" if "column" in given else "the sensitive column"
+    return template.format(**{**given, "column": column, "form": form})
