@@ -14,7 +14,7 @@ from reticent.datasets.census_population import BIRTHPLACES, GENDERS, OCCUPATION
 Rows = list[list[str]]
 
 MARITAL_STATUS = {
-    "married": ("married, together", "married, apart"),
+    "married": ("spouse present", "spouse absent"),
     "formerly married": ("separated", "divorced", "widowed"),
     "single": ("never married",),
 }
@@ -29,7 +29,7 @@ WORK_CLASS = {
     },
 }
 RACE = {
-    "one race, not Asian": ("White", "Black", "American Indian", "other race"),
+    "one race but not Asian": ("White", "Black", "American Indian", "other race"),
     "Asian or Pacific": ("Chinese", "Japanese", "other Asian or Pacific"),
     "several races": ("two races", "three or more races"),
 }

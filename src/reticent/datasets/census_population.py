@@ -16,7 +16,7 @@ EDUCATION = (
     "high school", "college, below 1 year", "college, no degree", "associate, occupational", "associate, academic",
     "bachelor", "master", "professional degree", "doctorate",
 )  # fmt: skip
-MARITAL_STATUS = ("married, together", "married, apart", "separated", "divorced", "widowed", "never married")
+MARITAL_STATUS = ("spouse present", "spouse absent", "separated", "divorced", "widowed", "never married")
 WORK_CLASS = (
     "private company", "private non-profit", "local government", "state government", "federal government",
     "armed forces", "own company", "own account", "family worker", "no recent work",
