@@ -12,7 +12,7 @@ PIP     := $(BIN)/python -m pip install --quiet --disable-pip-version-check --co
 PEERS   := pycanon==1.3.6
 EXTRAS  := spark,web,postgres,excel,stats,query,charts,test,lint
 
-.PHONY: help venv install build demo test lint bench lock clean
+.PHONY: help venv install build demo test lint format bench lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 12
@@ -32,6 +32,11 @@ test: $(VENV)/.test $(VENV)/.kernels ## run the whole suite (ARGS='...' for pyte
 
 lint: $(VENV)/.lint ## check the code with ruff
 	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check --quiet .
+
+format: $(VENV)/.lint ## put the code in the house's format
+	@$(BIN)/ruff check --fix --quiet . || true
+	@$(BIN)/ruff format --quiet .
 
 bench: $(VENV)/.test $(VENV)/.kernels ## print one table of ratios against the read-group-write floor
 	@$(BIN)/python -m benchmarks.run $(ARGS)

@@ -68,8 +68,8 @@ if TYPE_CHECKING:
     from reticent.audit import audit as audit
     from reticent.errors import AuditFailed as AuditFailed
     from reticent.errors import PromiseUnreachable as PromiseUnreachable
-    from reticent.errors import ReticentError as ReticentError
     from reticent.errors import RequestError as RequestError
+    from reticent.errors import ReticentError as ReticentError
     from reticent.job import Job as Job
     from reticent.job import Output as Output
     from reticent.methods.mondrian import Mondrian as Mondrian

@@ -27,7 +27,10 @@ class Output:
     def __post_init__(self) -> None:
         for name, known in (("undeclared", ("refuse", "drop")), ("format", ("parquet", "csv"))):
             if getattr(self, name) not in known:
-                raise JobError(f"release.{name} = {getattr(self, name)!r} is not known.", attempt=suggest(str(getattr(self, name)), known))
+                raise JobError(
+                    f"release.{name} = {getattr(self, name)!r} is not known.",
+                    attempt=suggest(str(getattr(self, name)), known),
+                )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +53,9 @@ class Job:
         if self.method is None:
             object.__setattr__(self, "method", registry.method("mondrian")())
         if not self.columns:
-            raise JobError("The job declares no columns.", attempt="a role for each column; `reticent init DATA` drafts one.")
+            raise JobError(
+                "The job declares no columns.", attempt="a role for each column; `reticent init DATA` drafts one."
+            )
 
     @classmethod
     def read(cls, path: str | Path) -> Job:
@@ -59,7 +64,9 @@ class Job:
         try:
             table = tomllib.loads(path.read_text(encoding="utf-8"), parse_float=Decimal)
         except OSError as error:
-            raise JobError(f"The job file {path} cannot be read: {error.strerror}.", attempt="`reticent init DATA` drafts one.") from None
+            raise JobError(
+                f"The job file {path} cannot be read: {error.strerror}.", attempt="`reticent init DATA` drafts one."
+            ) from None
         except UnicodeDecodeError:
             raise JobError(f"The job file {path} is not UTF-8.") from None
         except tomllib.TOMLDecodeError as error:
@@ -71,21 +78,30 @@ class Job:
         _known("the job", table, ("source", "columns", "promise", "prepare", "method", "release", "jointly"))
         if not isinstance(table.get("promise", []), list):
             raise JobError("[promise] must be a list.", attempt="[[promise]] with two brackets.")
-        return cls(source=_source(table.get("source", {}), beside),
-                   columns={name: _column(name, entry, beside) for name, entry in table.get("columns", {}).items()},
-                   promises=[registry.promise_from(entry) for entry in table.get("promise", [])],
-                   prepare=[registry.stage_from(entry) for entry in table.get("prepare", [])],
-                   method=registry.method_from(table["method"]) if "method" in table else None,
-                   release=_dataclass(Output, "[release]", table.get("release", {})),
-                   jointly=bool(table.get("jointly", False)))  # fmt: skip
+        return cls(
+            source=_source(table.get("source", {}), beside),
+            columns={name: _column(name, entry, beside) for name, entry in table.get("columns", {}).items()},
+            promises=[registry.promise_from(entry) for entry in table.get("promise", [])],
+            prepare=[registry.stage_from(entry) for entry in table.get("prepare", [])],
+            method=registry.method_from(table["method"]) if "method" in table else None,
+            release=_dataclass(Output, "[release]", table.get("release", {})),
+            jointly=bool(table.get("jointly", False)),
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """The job as TOML would hold it; frames and built hierarchies as their rows."""
-        source = {name: list(value) if isinstance(value, tuple) else value for name, value in _set_fields(self.source).items()}
-        return {"source": source, "columns": {name: _column_dict(column) for name, column in self.columns.items()},
-                "jointly": self.jointly, "promise": [registry.describe(promise) for promise in self.promises],
-                "prepare": [registry.describe(stage) for stage in self.prepare],
-                "method": registry.describe(self.method), "release": _set_fields(self.release)}  # fmt: skip
+        source = {
+            name: list(value) if isinstance(value, tuple) else value for name, value in _set_fields(self.source).items()
+        }
+        return {
+            "source": source,
+            "columns": {name: _column_dict(column) for name, column in self.columns.items()},
+            "jointly": self.jointly,
+            "promise": [registry.describe(promise) for promise in self.promises],
+            "prepare": [registry.describe(stage) for stage in self.prepare],
+            "method": registry.describe(self.method),
+            "release": _set_fields(self.release),
+        }
 
     def to_toml(self) -> str:
         from reticent.toml import dumps
@@ -120,7 +136,10 @@ def _column(name: str, table: Any, beside: Path | None) -> Column:
         table = {"role": table}
     _known(f"column {name!r}", table, [f.name for f in fields(Column)])
     if "role" not in table:
-        raise JobError(f"Column {name!r} has no role.", attempt='role = "quasi-identifying", "sensitive", "identifying" or "insensitive".')
+        raise JobError(
+            f"Column {name!r} has no role.",
+            attempt='role = "quasi-identifying", "sensitive", "identifying" or "insensitive".',
+        )
     column = Column(**{key: tuple(value) if key == "order" else value for key, value in table.items()})
     if isinstance(column.hierarchy, str):
         column = replace(column, hierarchy=_located(column.hierarchy, beside))
@@ -136,7 +155,11 @@ def _located(path: str, beside: Path | None) -> str:
 
 def _set_fields(value: Any) -> dict[str, Any]:
     """Fields that differ from their default."""
-    return {f.name: getattr(value, f.name) for f in fields(value) if getattr(value, f.name) is not None and getattr(value, f.name) != f.default}
+    return {
+        f.name: getattr(value, f.name)
+        for f in fields(value)
+        if getattr(value, f.name) is not None and getattr(value, f.name) != f.default
+    }
 
 
 def _column_dict(column: Column) -> dict[str, Any]:

@@ -24,8 +24,16 @@ from reticent.table.roles import Role, resolve, with_role
 Progress = Callable[[str], None]
 
 
-def publish(job: Job, *, frame: Any = None, to: str | Path | None = None, seed: int | None = None, force: bool = False,
-            again: bool = False, progress: Progress = lambda stage: None) -> Release:  # fmt: skip
+def publish(
+    job: Job,
+    *,
+    frame: Any = None,
+    to: str | Path | None = None,
+    seed: int | None = None,
+    force: bool = False,
+    again: bool = False,
+    progress: Progress = lambda stage: None,
+) -> Release:
     """Plan, stage, audit, and only then keep.  Without `to` the release is temporary until `save`."""
     target = None if to is None else Path(to)
     refuse_unable(job)
@@ -49,8 +57,12 @@ def publish(job: Job, *, frame: Any = None, to: str | Path | None = None, seed: 
         del frames
         progress("auditing")
         found = recount(staged)
-        owned = {"source": fingerprint, "audit": found.to_dict(), "job": job.to_toml(),
-                 "promises": [registry.describe(promise) for promise in job.promises]}  # fmt: skip
+        owned = {
+            "source": fingerprint,
+            "audit": found.to_dict(),
+            "job": job.to_toml(),
+            "promises": [registry.describe(promise) for promise in job.promises],
+        }
         if target is None:
             return Release(staged, owned={**owned, "temporary": True})
         store.keep(staged, target, force)
@@ -66,7 +78,9 @@ def refuse_unable(job: Job) -> None:
     for promise in job.promises:
         if not isinstance(promise, job.method.keeps):
             able = [name for name in registry.METHODS if isinstance(promise, registry.method(name).keeps)]
-            raise JobError(f"{job.method.name} cannot keep {promise.name}.", attempt=f"method = {' or '.join(map(repr, able))}.")
+            raise JobError(
+                f"{job.method.name} cannot keep {promise.name}.", attempt=f"method = {' or '.join(map(repr, able))}."
+            )
 
 
 def read(job: Job, frame: Any = None):
@@ -74,16 +88,23 @@ def read(job: Job, frame: Any = None):
     present = sources.columns(job.source, frame)
     columns = resolve(job.columns, present, job.release.undeclared)
     if not with_role(columns, Role.QUASI):
-        raise ColumnError("No column is quasi-identifying.", why="Without one there is nothing to generalize.",
-                          attempt='role = "quasi-identifying" for what an adversary may know.')  # fmt: skip
+        raise ColumnError(
+            "No column is quasi-identifying.",
+            why="Without one there is nothing to generalize.",
+            attempt='role = "quasi-identifying" for what an adversary may know.',
+        )
     job.promises.check_columns(with_role(columns, Role.SENSITIVE))
     return sources.scan(job.source, frame), columns
 
 
 def declared(job: Job, rng: Random) -> dict[str, Any]:
     """What the manifest repeats of the job, whatever the kind."""
-    found: dict[str, Any] = {"reticent": __version__, "jointly": job.jointly, "method": registry.describe(job.method),
-                             "promises": [registry.describe(promise) for promise in job.promises]}  # fmt: skip
+    found: dict[str, Any] = {
+        "reticent": __version__,
+        "jointly": job.jointly,
+        "method": registry.describe(job.method),
+        "promises": [registry.describe(promise) for promise in job.promises],
+    }
     if rng.seeded:
         found["seeded"] = True
     if job.prepare:
@@ -98,7 +119,9 @@ def recount(staged: Path):
     found = audit(staged)
     if found.kept is False:
         broken = [entry["model"] for entry in found.to_dict()["promises"] if entry["kept"] is False]
-        raise AuditFailed(f"The release does not keep {', '.join(broken)}; nothing was published.",
-                          why="The audit recounted the staged files and disagrees with the method: this is our bug.",
-                          attempt="reporting it, with the job file.")  # fmt: skip
+        raise AuditFailed(
+            f"The release does not keep {', '.join(broken)}; nothing was published.",
+            why="The audit recounted the staged files and disagrees with the method: this is our bug.",
+            attempt="reporting it, with the job file.",
+        )
     return found

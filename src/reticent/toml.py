@@ -10,13 +10,25 @@ from typing import Any
 
 def dumps(table: Mapping[str, Any]) -> str:
     """Top-level values, then [tables] of inline values, then [[lists of tables]]."""
-    lines = [f"{_key(name)} = {_value(value)}" for name, value in table.items() if not isinstance(value, Mapping) and not _tables(value) and value != []]
+    lines = [
+        f"{_key(name)} = {_value(value)}"
+        for name, value in table.items()
+        if not isinstance(value, Mapping) and not _tables(value) and value != []
+    ]
     for name, value in table.items():
         if isinstance(value, Mapping) and value:
-            lines += ["", f"[{_key(name)}]", *(f"{_key(key)} = {_value(entry)}" for key, entry in value.items() if entry is not None)]
+            lines += [
+                "",
+                f"[{_key(name)}]",
+                *(f"{_key(key)} = {_value(entry)}" for key, entry in value.items() if entry is not None),
+            ]
         elif _tables(value):
             for entry in value:
-                lines += ["", f"[[{_key(name)}]]", *(f"{_key(key)} = {_value(item)}" for key, item in entry.items() if item is not None)]
+                lines += [
+                    "",
+                    f"[[{_key(name)}]]",
+                    *(f"{_key(key)} = {_value(item)}" for key, item in entry.items() if item is not None),
+                ]
     return "\n".join(lines).lstrip("\n") + "\n"
 
 

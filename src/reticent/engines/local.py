@@ -65,12 +65,15 @@ def apply(counted: Counted, recipe: Recipe, rng: Random, lazy: pl.LazyFrame) -> 
     return entry, None
 
 
-def _carry(counted: Counted, recipe: Recipe, rng: Random, lazy: pl.LazyFrame, carried: list[str]) -> tuple[np.ndarray, pl.DataFrame]:
+def _carry(
+    counted: Counted, recipe: Recipe, rng: Random, lazy: pl.LazyFrame, carried: list[str]
+) -> tuple[np.ndarray, pl.DataFrame]:
     """Each row's entry of the recipe and its carried columns, in shuffled order, withheld rows left out."""
     keys = counted.combinations.columns
     mapping = counted.combinations.with_columns(pl.Series(CELL, counted.cell))
-    joined = _keyed(lazy.select([*keys, *carried]), keys).join(_keyed(mapping.lazy(), keys), on=keys, how="left",
-                                                              nulls_equal=True, maintain_order="left")  # fmt: skip
+    joined = _keyed(lazy.select([*keys, *carried]), keys).join(
+        _keyed(mapping.lazy(), keys), on=keys, how="left", nulls_equal=True, maintain_order="left"
+    )
     rows = collect(joined.select(CELL, *carried), "Reading the carried columns")
     entry = outcomes(recipe, rows[CELL].to_numpy(), rng)
     order = rng.stream("shuffle").permutation(len(entry)).astype(np.uint32)

@@ -42,7 +42,11 @@ class Generalized:
             found[domain.name] = values.gather(recipe.published_values[:, at][entry])
         if carried is not None:
             found |= {name: carried[name] for name in carried.columns}
-        return {"data": pl.DataFrame({name: found[name] for name, column in self.columns.items() if column.role is not Role.IDENTIFYING})}
+        return {
+            "data": pl.DataFrame(
+                {name: found[name] for name, column in self.columns.items() if column.role is not Role.IDENTIFYING}
+            )
+        }
 
     def manifest(self, types: Mapping[str, str]) -> dict[str, Any]:
         """What the manifest says of this kind; `types` are those of carried columns."""

@@ -10,7 +10,12 @@ from reticent.table.labels import ANY, parse
 
 def quasi_schema(domain: Domain, published: list[str | None], declared: bool = False) -> dict[str, Any]:
     """A quasi-identifier's entry: a steward's hierarchy and order as given; what stems from data cut down to what is published."""
-    entry: dict[str, Any] = {"name": domain.name, "role": "quasi-identifying", "type": domain.kind, "dtype": domain.dtype}
+    entry: dict[str, Any] = {
+        "name": domain.name,
+        "role": "quasi-identifying",
+        "type": domain.kind,
+        "dtype": domain.dtype,
+    }
     if None in published:
         entry["null"] = True
     if isinstance(domain, RangeDomain):
@@ -26,7 +31,13 @@ def quasi_schema(domain: Domain, published: list[str | None], declared: bool = F
 
 
 def sensitive_schema(domain: Domain, missing: str) -> dict[str, Any]:
-    entry: dict[str, Any] = {"name": domain.name, "role": "sensitive", "type": domain.kind, "dtype": domain.dtype, "missing": missing}
+    entry: dict[str, Any] = {
+        "name": domain.name,
+        "role": "sensitive",
+        "type": domain.kind,
+        "dtype": domain.dtype,
+        "missing": missing,
+    }
     if isinstance(domain, RangeDomain) and domain.kind == "ordinal":
         entry["order"] = list(domain.texts)
     if isinstance(domain, TreeDomain) and domain.given:

@@ -17,6 +17,8 @@ def bounds(labels: pl.Series, column: dict[str, Any]) -> tuple[pl.Series, pl.Ser
     name, dtype = column["name"], column["dtype"]
     found = []
     for at, side in ((0, "lower"), (-1, "upper")):
-        texts = labels.replace_strict(list(ends), [pair[at] for pair in ends.values()], default=None, return_dtype=pl.String)
+        texts = labels.replace_strict(
+            list(ends), [pair[at] for pair in ends.values()], default=None, return_dtype=pl.String
+        )
         found.append(typed(texts, dtype).alias(f"{name}_{side}"))
     return found[0], found[1]

@@ -19,8 +19,24 @@ from reticent.release.readme import text as readme_text
 
 MANIFEST = "manifest.json"
 FORMAT = 1
-FIELDS = {"generalized": {"reticent", "format", "kind", "data", "rows", "withheld", "columns", "jointly", "promises",
-                          "method", "weights", "seeded", "prepare", "files"}}  # fmt: skip
+FIELDS = {
+    "generalized": {
+        "reticent",
+        "format",
+        "kind",
+        "data",
+        "rows",
+        "withheld",
+        "columns",
+        "jointly",
+        "promises",
+        "method",
+        "weights",
+        "seeded",
+        "prepare",
+        "files",
+    }
+}
 OPTIONAL = {"weights", "seeded", "prepare"}
 
 
@@ -44,9 +60,14 @@ def write_data(path: Path, frame: pl.DataFrame, format: str) -> None:
 
 def seal(folder: Path, manifest: Mapping[str, Any]) -> str:
     """Write the manifest with the checksums of all that is in the folder; the digest."""
-    files = {path.name: {"sha256": _sha256(path), "bytes": path.stat().st_size}
-             for path in sorted(folder.iterdir()) if path.name != MANIFEST}  # fmt: skip
-    text = json.dumps({**manifest, "format": FORMAT, "files": files}, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+    files = {
+        path.name: {"sha256": _sha256(path), "bytes": path.stat().st_size}
+        for path in sorted(folder.iterdir())
+        if path.name != MANIFEST
+    }
+    text = (
+        json.dumps({**manifest, "format": FORMAT, "files": files}, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+    )
     (folder / MANIFEST).write_text(text, encoding="utf-8")
     return digest(folder)
 
@@ -73,8 +94,13 @@ def read_manifest(folder: str | Path) -> dict[str, Any]:
         raise BundleDamaged(f"The release has format {manifest.get('format')!r}; this version reads {FORMAT}.")
     extra, lacking = set(manifest) - FIELDS[kind], FIELDS[kind] - OPTIONAL - set(manifest)
     if extra or lacking:
-        listed = [*(f"{name!r} is missing" for name in sorted(lacking)), *(f"{name!r} does not belong" for name in sorted(extra))]
-        raise BundleDamaged(f"The {MANIFEST} of {folder} does not have the fields of a {kind} release.", why="; ".join(listed) + ".")
+        listed = [
+            *(f"{name!r} is missing" for name in sorted(lacking)),
+            *(f"{name!r} does not belong" for name in sorted(extra)),
+        ]
+        raise BundleDamaged(
+            f"The {MANIFEST} of {folder} does not have the fields of a {kind} release.", why="; ".join(listed) + "."
+        )
     return manifest
 
 
@@ -90,14 +116,21 @@ def verify(folder: str | Path, expect_digest: str | None = None) -> dict[str, An
             faults.append(f"{name} is missing")
         elif path.stat().st_size != facts["bytes"] or _sha256(path) != facts["sha256"]:
             faults.append(f"{name} is not the file that was published")
-    faults += [f"{name} does not belong" for name in sorted(present - set(manifest["files"]) - {MANIFEST, "report.html"})]
+    faults += [
+        f"{name} does not belong" for name in sorted(present - set(manifest["files"]) - {MANIFEST, "report.html"})
+    ]
     if faults:
-        raise BundleDamaged(f"The release {folder} is damaged or incomplete.", why="; ".join(faults) + ".",
-                            attempt="getting the folder again from its publisher.")  # fmt: skip
+        raise BundleDamaged(
+            f"The release {folder} is damaged or incomplete.",
+            why="; ".join(faults) + ".",
+            attempt="getting the folder again from its publisher.",
+        )
     if expect_digest is not None and (found := digest(folder)) != expect_digest.strip().lower():
-        raise BundleDamaged(f"The release {folder} is not the one expected.",
-                            why=f"Its digest begins {found[:16]}, expected was {expect_digest[:16]}.",
-                            attempt="the publisher: somebody changed it after it was published.")  # fmt: skip
+        raise BundleDamaged(
+            f"The release {folder} is not the one expected.",
+            why=f"Its digest begins {found[:16]}, expected was {expect_digest[:16]}.",
+            attempt="the publisher: somebody changed it after it was published.",
+        )
     return manifest
 
 

@@ -23,7 +23,10 @@ def read_data(path: Path, columns: list[dict[str, Any]]) -> pl.DataFrame:
     except (pl.exceptions.PolarsError, OSError):
         raise BundleDamaged(f"{path.name} cannot be read.") from None
     if frame.columns != names:
-        raise BundleDamaged(f"{path.name} has other columns than its manifest.", why=f"{len(frame.columns)} instead of {len(names)}, or other names.")
+        raise BundleDamaged(
+            f"{path.name} has other columns than its manifest.",
+            why=f"{len(frame.columns)} instead of {len(names)}, or other names.",
+        )
     restored = {}
     for column in columns:
         series = frame[column["name"]]

@@ -17,8 +17,12 @@ def text(manifest: dict[str, Any]) -> str:
     parts = [f"# A {manifest['kind']} release of {manifest['rows']:,} rows", ""]
     if manifest.get("seeded"):
         parts += ["**Not for publication: made with a fixed seed, for tests and studies.**", ""]
-    parts += [f"{' and '.join(f'`{name}`' for name in manifest['data'])} hold one row per person; `manifest.json` describes the columns and the promise.", "",
-              "| column | what it is | how to read it |", "|---|---|---|"]  # fmt: skip
+    parts += [
+        f"{' and '.join(f'`{name}`' for name in manifest['data'])} hold one row per person; `manifest.json` describes the columns and the promise.",
+        "",
+        "| column | what it is | how to read it |",
+        "|---|---|---|",
+    ]
     parts += [f"| {_cell(c['name'])} | {c['role']} | {_reading(c)} |" for c in columns]
     parts += ["", "## What is promised", "", *(f"- {promise_sentence(p)}" for p in manifest["promises"])]
     if manifest["withheld"]:
@@ -26,7 +30,9 @@ def text(manifest: dict[str, Any]) -> str:
     parts += ["", "## What is not", "", _LIMITS]
     sensitive = [c["name"] for c in columns if c["role"] == "sensitive"]
     if len(sensitive) > 1 and not manifest["jointly"]:
-        parts.append("- Each sensitive column is protected alone: who knows one of a person's sensitive values may learn more about another.")
+        parts.append(
+            "- Each sensitive column is protected alone: who knows one of a person's sensitive values may learn more about another."
+        )
     return "\n".join(parts) + "\n"
 
 

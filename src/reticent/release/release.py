@@ -57,7 +57,9 @@ class Release:
             shutil.rmtree(staged, ignore_errors=True)
             raise
         if self._owned is not None:
-            store.record(target, digest=bundle.digest(target), **{k: owned[k] for k in ("source", "audit", "job", "promises")})
+            store.record(
+                target, digest=bundle.digest(target), **{k: owned[k] for k in ("source", "audit", "job", "promises")}
+            )
         return target
 
     def __repr__(self) -> str:

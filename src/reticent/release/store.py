@@ -28,9 +28,15 @@ def staging(beside: Path | None) -> Path:
 
 def refuse_existing(target: Path, force: bool) -> None:
     if target.exists() and not force:
-        raise OutputExists(f"{target} exists.", why="A release is never overwritten silently.", attempt="another name, or --force (force=True).")
+        raise OutputExists(
+            f"{target} exists.",
+            why="A release is never overwritten silently.",
+            attempt="another name, or --force (force=True).",
+        )
     if target.exists() and not (target / "manifest.json").exists() and (target.is_file() or any(target.iterdir())):
-        raise OutputExists(f"{target} exists and is no release.", why="--force replaces releases only.", attempt="another name.")
+        raise OutputExists(
+            f"{target} exists and is no release.", why="--force replaces releases only.", attempt="another name."
+        )
 
 
 def keep(staged: Path, target: Path, force: bool = False) -> None:
@@ -56,11 +62,17 @@ def owner_folder(target: Path) -> Path:
 
 def refuse_again(target: Path, source: str | None, again: bool) -> list[dict[str, Any]]:
     """Earlier releases of the same source; refused unless the owner says so."""
-    earlier = [entry for entry in ledger(target) if source is not None and entry["source"] == source and entry["release"] != target.name]
+    earlier = [
+        entry
+        for entry in ledger(target)
+        if source is not None and entry["source"] == source and entry["release"] != target.name
+    ]
     if earlier and not again:
-        raise AlreadyPublished(f"This source was published before: {len(earlier)} release(s), last as {earlier[-1]['release']!r}.",
-                               why="Two releases of the same people can be joined: together they no longer promise what each alone does.",
-                               attempt="--again (again=True) if you accept that.")  # fmt: skip
+        raise AlreadyPublished(
+            f"This source was published before: {len(earlier)} release(s), last as {earlier[-1]['release']!r}.",
+            why="Two releases of the same people can be joined: together they no longer promise what each alone does.",
+            attempt="--again (again=True) if you accept that.",
+        )
     return earlier
 
 
@@ -71,7 +83,9 @@ def ledger(target: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
 
 
-def record(target: Path, *, digest: str, source: str | None, audit: Mapping[str, Any], job: str, promises: list[Any]) -> None:
+def record(
+    target: Path, *, digest: str, source: str | None, audit: Mapping[str, Any], job: str, promises: list[Any]
+) -> None:
     """What only the owner keeps of a release."""
     own = owner_folder(target) / target.name
     own.mkdir(parents=True, exist_ok=True)
@@ -80,7 +94,12 @@ def record(target: Path, *, digest: str, source: str | None, audit: Mapping[str,
     (own / "job.toml").write_text(job, encoding="utf-8")
     from datetime import UTC, datetime
 
-    entry = {"release": target.name, "digest": digest, "source": source, "promises": promises,
-             "at": datetime.now(UTC).isoformat(timespec="seconds")}  # fmt: skip
+    entry = {
+        "release": target.name,
+        "digest": digest,
+        "source": source,
+        "promises": promises,
+        "at": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
     with open(owner_folder(target) / "ledger.jsonl", "a", encoding="utf-8") as handle:
         handle.write(json.dumps(entry) + "\n")

@@ -15,7 +15,7 @@ _SENTENCES = {
     "t-closeness": "In every group the distribution of {column} is within {t} of the whole release's, by {distance} earth mover's distance (t-closeness).",
     "delta-disclosure": "In every group each value of {column} is within a factor of the whole release's frequency, |log| < {delta} (delta-disclosure).",
     "beta-likeness": "In no group is a value of {column} more frequent than in the whole release by more than {beta} times its frequency there, relatively{form} (beta-likeness).",
-}  # fmt: skip
+}
 
 
 def promise_sentence(promise: dict[str, Any]) -> str:

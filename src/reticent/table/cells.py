@@ -59,14 +59,17 @@ def pack(codes: np.ndarray, sizes: np.ndarray) -> list[np.ndarray]:
     return words
 
 
-def gather(quasi: tuple[Domain, ...], sensitive: tuple[Domain, ...], codes: np.ndarray, values: np.ndarray,
-           counts: np.ndarray) -> tuple[Cells, np.ndarray]:  # fmt: skip
+def gather(
+    quasi: tuple[Domain, ...], sensitive: tuple[Domain, ...], codes: np.ndarray, values: np.ndarray, counts: np.ndarray
+) -> tuple[Cells, np.ndarray]:
     """Sort coded combinations and add up equal ones (two spellings of one number are one code): cells, and the cell of each."""
     both = np.hstack([codes, values])
     sizes = np.array([domain.size for domain in (*quasi, *sensitive)])
     words = pack(both, sizes)
     if not words:
-        return Cells(quasi, sensitive, codes[:1], values[:1], np.array([counts.sum()], np.int64)), np.zeros(len(counts), np.int64)
+        return Cells(quasi, sensitive, codes[:1], values[:1], np.array([counts.sum()], np.int64)), np.zeros(
+            len(counts), np.int64
+        )
     order = np.argsort(words[0], kind="stable") if len(words) == 1 else np.lexsort(words[::-1])
     fresh = np.ones(len(order), bool)
     if len(order):
@@ -76,6 +79,11 @@ def gather(quasi: tuple[Domain, ...], sensitive: tuple[Domain, ...], codes: np.n
     keep = order[starts]
     cell = np.empty(len(order), np.int64)
     cell[order] = np.cumsum(fresh) - 1
-    cells = Cells(quasi, sensitive, np.ascontiguousarray(codes[keep], np.int32),
-                  np.ascontiguousarray(values[keep], np.int32), merged.astype(np.int64))  # fmt: skip
+    cells = Cells(
+        quasi,
+        sensitive,
+        np.ascontiguousarray(codes[keep], np.int32),
+        np.ascontiguousarray(values[keep], np.int32),
+        merged.astype(np.int64),
+    )
     return cells, cell

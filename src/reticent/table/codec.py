@@ -33,7 +33,9 @@ class Coding:
     def encode(self, series: pl.Series) -> np.ndarray:
         if not len(self.raw):
             return np.full(len(series), max(self.domain.null_code, 0), np.int32)
-        coded = series.replace_strict(self.raw, pl.Series(self.codes, dtype=pl.Int32), default=None, return_dtype=pl.Int32)
+        coded = series.replace_strict(
+            self.raw, pl.Series(self.codes, dtype=pl.Int32), default=None, return_dtype=pl.Int32
+        )
         return coded.fill_null(self.domain.null_code).to_numpy()
 
 
@@ -47,8 +49,13 @@ def encode_cells(counted: pl.DataFrame, columns: Mapping[str, Column]) -> tuple[
         parts = [codings[name].encode(counted[name]) for name in names]
         return np.column_stack(parts).astype(np.int32) if parts else np.zeros((len(counts), 0), np.int32)
 
-    return gather(tuple(codings[name].domain for name in quasi), tuple(codings[name].domain for name in sensitive),
-                  coded(quasi), coded(sensitive), counts)  # fmt: skip
+    return gather(
+        tuple(codings[name].domain for name in quasi),
+        tuple(codings[name].domain for name in sensitive),
+        coded(quasi),
+        coded(sensitive),
+        counts,
+    )
 
 
 def coding(name: str, column: Column, series: pl.Series, counts: np.ndarray) -> Coding:
@@ -58,9 +65,11 @@ def coding(name: str, column: Column, series: pl.Series, counts: np.ndarray) -> 
     null = series.null_count() > 0
     if null and column.role is Role.SENSITIVE and column.missing == "refuse":
         rows = int(counts[series.is_null().to_numpy()].sum())
-        raise ColumnError(f"The sensitive column {name!r} is missing in {rows} row(s).",
-                          why="A missing value would be published as if it were harmless.",
-                          attempt='missing = "category" for this column, or withhold these rows.')  # fmt: skip
+        raise ColumnError(
+            f"The sensitive column {name!r} is missing in {rows} row(s).",
+            why="A missing value would be published as if it were harmless.",
+            attempt='missing = "category" for this column, or withhold these rows.',
+        )
     kind = column.type or ("categorical" if column.hierarchy is not None else _guess(raw, column))
     if kind == "numeric":
         return _numeric(name, column, raw, null)
@@ -81,8 +90,10 @@ def _comparable(name: str, series: pl.Series) -> pl.Series:
         return series
     if isinstance(dtype, pl.Categorical | pl.Enum):
         return series.cast(pl.String)
-    raise ColumnError(f"Column {name!r} has the type {dtype}, which has no values to compare.",
-                      attempt="numbers, text, booleans or dates.")  # fmt: skip
+    raise ColumnError(
+        f"Column {name!r} has the type {dtype}, which has no values to compare.",
+        attempt="numbers, text, booleans or dates.",
+    )
 
 
 def _guess(raw: pl.Series, column: Column) -> str:
@@ -97,8 +108,10 @@ def _guess(raw: pl.Series, column: Column) -> str:
 
 
 def _unreadable(name: str, raw: pl.Series, bad: pl.Series, kind: str) -> ColumnError:
-    return ColumnError(f"Column {name!r} is declared {kind}, but {int(bad.sum())} of its {len(raw)} distinct values do not read as one.",
-                       attempt='missing = ["?"] in [source] if they stand for nothing, or type = "categorical".')  # fmt: skip
+    return ColumnError(
+        f"Column {name!r} is declared {kind}, but {int(bad.sum())} of its {len(raw)} distinct values do not read as one.",
+        attempt='missing = ["?"] in [source] if they stand for nothing, or type = "categorical".',
+    )
 
 
 def _numeric(name: str, column: Column, raw: pl.Series, null: bool) -> Coding:
@@ -116,10 +129,19 @@ def _numeric(name: str, column: Column, raw: pl.Series, null: bool) -> Coding:
     declared = None if column.domain is None else (float(column.domain[0]), float(column.domain[1]))
     if declared and len(values) and (float(values[0]) < declared[0] or float(values[-1]) > declared[1]):
         outside = int(((values < declared[0]) | (values > declared[1])).sum())
-        raise ColumnError(f"Column {name!r}: {outside} distinct value(s) lie outside the declared domain.",
-                          attempt="a wider domain, or top and bottom coding.")  # fmt: skip
-    domain = range_domain(name, "numeric", str(numbers.dtype), values.cast(pl.String).to_list(),
-                          values.cast(pl.Float64).to_numpy(), null=null, declared=declared)  # fmt: skip
+        raise ColumnError(
+            f"Column {name!r}: {outside} distinct value(s) lie outside the declared domain.",
+            attempt="a wider domain, or top and bottom coding.",
+        )
+    domain = range_domain(
+        name,
+        "numeric",
+        str(numbers.dtype),
+        values.cast(pl.String).to_list(),
+        values.cast(pl.Float64).to_numpy(),
+        null=null,
+        declared=declared,
+    )
     return Coding(domain, raw, _rank(numbers, values))
 
 
@@ -133,7 +155,9 @@ def _dates(name: str, column: Column, raw: pl.Series, null: bool) -> Coding:
         raise _unreadable(name, raw, pl.Series([True] * len(raw)), "a date")
     values = dates.unique().sort()
     texts = values.cast(pl.String).to_list() if values.dtype == pl.Date else values.dt.to_string("iso").to_list()
-    domain = range_domain(name, "date", str(dates.dtype), texts, values.to_physical().cast(pl.Float64).to_numpy(), null=null)
+    domain = range_domain(
+        name, "date", str(dates.dtype), texts, values.to_physical().cast(pl.Float64).to_numpy(), null=null
+    )
     return Coding(domain, raw, _rank(dates, values))
 
 
@@ -145,8 +169,10 @@ def _ordinal(name: str, column: Column, raw: pl.Series, null: bool) -> Coding:
     texts = raw.cast(pl.String).to_list()
     lacking = sum(text not in known for text in texts)
     if lacking:
-        raise ColumnError(f"Column {name!r} is ordinal, but {lacking} of its {len(texts)} distinct values are not in its order.",
-                          attempt="every value in order = [...].")  # fmt: skip
+        raise ColumnError(
+            f"Column {name!r} is ordinal, but {lacking} of its {len(texts)} distinct values are not in its order.",
+            attempt="every value in order = [...].",
+        )
     domain = range_domain(name, "ordinal", str(raw.dtype), order, np.arange(len(order)), null=null)
     return Coding(domain, raw, np.array([known[text] for text in texts], np.int32))
 
@@ -161,9 +187,12 @@ def _categories(name: str, column: Column, raw: pl.Series, null: bool) -> Coding
     known = {leaf: code for code, leaf in enumerate(tree.leaves)}
     lacking = [text for text in texts if text not in known]
     if lacking:
-        raise HierarchyError(f"The hierarchy of {name!r} has no rule for {len(lacking)} of the column's {len(texts)} distinct values.",
-                             why="Each value of the data needs a row of its own in the hierarchy.", values=sorted(lacking),
-                             attempt="--show-values to see them, or missing = [...] if they stand for nothing.")  # fmt: skip
+        raise HierarchyError(
+            f"The hierarchy of {name!r} has no rule for {len(lacking)} of the column's {len(texts)} distinct values.",
+            why="Each value of the data needs a row of its own in the hierarchy.",
+            values=sorted(lacking),
+            attempt="--show-values to see them, or missing = [...] if they stand for nothing.",
+        )
     domain = tree_domain(name, str(raw.dtype), tree, null=null, given=column.hierarchy is not None)
     return Coding(domain, raw, np.array([known[text] for text in texts], np.int32))
 

@@ -110,8 +110,10 @@ class RangeDomain(Domain):
 
     def labels(self, lower: np.ndarray, upper: np.ndarray) -> list[str | None]:
         texts, null = self.texts, self.null_code
-        return [(None if lo == null else ANY) if hi == null and null >= 0 else range_label(texts[lo], texts[hi])
-                for lo, hi in zip(lower.tolist(), upper.tolist(), strict=True)]  # fmt: skip
+        return [
+            (None if lo == null else ANY) if hi == null and null >= 0 else range_label(texts[lo], texts[hi])
+            for lo, hi in zip(lower.tolist(), upper.tolist(), strict=True)
+        ]
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,12 +164,22 @@ class TreeDomain(Domain):
         return tuple(found)
 
     def labels(self, lower: np.ndarray, upper: np.ndarray) -> list[str | None]:
-        return [ANY if node == -1 else None if node == -2 else self.node_labels[node]
-                for node in self.nodes(lower, upper).tolist()]  # fmt: skip
+        return [
+            ANY if node == -1 else None if node == -2 else self.node_labels[node]
+            for node in self.nodes(lower, upper).tolist()
+        ]
 
 
-def range_domain(name: str, kind: str, dtype: str, texts: Sequence[str], positions: np.ndarray, *, null: bool,
-                 declared: tuple[float, float] | None = None) -> RangeDomain:  # fmt: skip
+def range_domain(
+    name: str,
+    kind: str,
+    dtype: str,
+    texts: Sequence[str],
+    positions: np.ndarray,
+    *,
+    null: bool,
+    declared: tuple[float, float] | None = None,
+) -> RangeDomain:
     split = np.ones(max(len(texts) + null - 1, 0), np.int32)
     if null and len(split):
         split[-1] = 0
@@ -178,7 +190,9 @@ def range_domain(name: str, kind: str, dtype: str, texts: Sequence[str], positio
 
 def tree_domain(name: str, dtype: str, hierarchy: Hierarchy, *, null: bool, given: bool) -> TreeDomain:
     above = hierarchy.paths
-    together = above[1:] == above[:-1]  # the root is the last column: the first True from the left is the ancestor's level
+    together = (
+        above[1:] == above[:-1]
+    )  # the root is the last column: the first True from the left is the ancestor's level
     split = (hierarchy.height - together.argmax(axis=1)).astype(np.int32) if len(above) > 1 else np.zeros(0, np.int32)
     if null:
         split = np.append(split, np.int32(0))

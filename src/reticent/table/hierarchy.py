@@ -59,11 +59,13 @@ class Hierarchy:
         try:
             text = path.read_text(encoding="utf-8-sig")
         except OSError as error:
-            raise HierarchyError(f"The hierarchy of {name or path.stem!r} cannot be read: {error.strerror}.",
-                                 why=f"Looked for {path}.") from None  # fmt: skip
+            raise HierarchyError(
+                f"The hierarchy of {name or path.stem!r} cannot be read: {error.strerror}.", why=f"Looked for {path}."
+            ) from None
         except UnicodeDecodeError as error:
-            raise HierarchyError(f"The hierarchy file {path.name} is not UTF-8 (byte {error.start}).",
-                                 attempt="saving it as UTF-8.") from None  # fmt: skip
+            raise HierarchyError(
+                f"The hierarchy file {path.name} is not UTF-8 (byte {error.start}).", attempt="saving it as UTF-8."
+            ) from None
         delimiter = sniff(text)
         rows = [row for row in csv.reader(io.StringIO(text), delimiter=delimiter) if any(row)]
         return cls.from_rows(rows, name or path.name)
@@ -74,9 +76,12 @@ class Hierarchy:
         table = [[str(cell).strip() for cell in row] for row in rows]
         faults, values = _faults(table)
         if faults:
-            raise HierarchyError(f"The hierarchy of {name!r} is not usable: {len(faults)} fault(s).",
-                                 why="\n  ".join(faults), values=values,
-                                 attempt="one row per value, leaf first, the same number of levels in each, one root last.")  # fmt: skip
+            raise HierarchyError(
+                f"The hierarchy of {name!r} is not usable: {len(faults)} fault(s).",
+                why="\n  ".join(faults),
+                values=values,
+                attempt="one row per value, leaf first, the same number of levels in each, one root last.",
+            )
         return _build(list({row[0]: row for row in table}.values()))
 
     @classmethod

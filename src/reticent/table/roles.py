@@ -18,8 +18,14 @@ class Role(StrEnum):
     INSENSITIVE = "insensitive"
 
 
-ALIASES = {"identifier": Role.IDENTIFYING, "id": Role.IDENTIFYING, "quasi": Role.QUASI, "qi": Role.QUASI,
-           "quasi-identifier": Role.QUASI, "sa": Role.SENSITIVE}  # fmt: skip
+ALIASES = {
+    "identifier": Role.IDENTIFYING,
+    "id": Role.IDENTIFYING,
+    "quasi": Role.QUASI,
+    "qi": Role.QUASI,
+    "quasi-identifier": Role.QUASI,
+    "sa": Role.SENSITIVE,
+}
 TYPES = ("numeric", "ordinal", "categorical", "date")
 
 
@@ -89,8 +95,10 @@ def resolve(declared: Mapping[str, Column], present: Sequence[str], undeclared: 
     """Columns of the data with their declaration, in the data's order; glob patterns give way to exact names."""
     repeated = sorted({name for name in present if list(present).count(name) > 1})
     if repeated:
-        raise ColumnError(f"The data has {len(repeated)} column name(s) twice: {', '.join(map(repr, repeated))}.",
-                          attempt="renaming one of each.")  # fmt: skip
+        raise ColumnError(
+            f"The data has {len(repeated)} column name(s) twice: {', '.join(map(repr, repeated))}.",
+            attempt="renaming one of each.",
+        )
     patterns = [name for name in declared if any(mark in name for mark in "*?[") and name not in present]
     for name in declared:
         if name not in present and name not in patterns:
@@ -105,9 +113,11 @@ def resolve(declared: Mapping[str, Column], present: Sequence[str], undeclared: 
     missing = [name for name in present if name not in found]
     if missing and undeclared == "refuse":
         listed = ", ".join(map(repr, missing[:8])) + (", ..." if len(missing) > 8 else "")
-        raise ColumnError(f"{len(missing)} column(s) of the data have no role: {listed}.",
-                          why="An undeclared column is never published silently.",
-                          attempt='giving each a role, or undeclared = "drop".')  # fmt: skip
+        raise ColumnError(
+            f"{len(missing)} column(s) of the data have no role: {listed}.",
+            why="An undeclared column is never published silently.",
+            attempt='giving each a role, or undeclared = "drop".',
+        )
     return found
 
 

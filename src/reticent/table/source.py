@@ -41,8 +41,9 @@ def scan(source: Source, frame: Any = None) -> pl.LazyFrame:
     schema = lazy.collect_schema()
     if not len(schema):
         raise SourceError("The source has no columns.", why=_where(source), attempt="a file with a header line.")
-    plain = [pl.col(name).cast(pl.String) for name, dtype in schema.items()
-             if isinstance(dtype, pl.Categorical | pl.Enum)]  # fmt: skip
+    plain = [
+        pl.col(name).cast(pl.String) for name, dtype in schema.items() if isinstance(dtype, pl.Categorical | pl.Enum)
+    ]
     lazy = lazy.with_columns(plain) if plain else lazy
     texts = [name for name, dtype in lazy.collect_schema().items() if dtype == pl.String]
     if source.missing and texts:
@@ -92,10 +93,14 @@ def _of_frame(frame: Any) -> pl.LazyFrame:
         if kind == "pyarrow":
             return pl.DataFrame(frame).lazy()
     except Exception as error:
-        raise SourceError(f"The {kind} frame cannot be read: {type(error).__name__}.",
-                          why="A column probably mixes types.", attempt="one type per column.") from None  # fmt: skip
-    raise SourceError(f"A frame of type {type(frame).__name__!r} is not supported.",
-                      attempt="a pandas, Polars or pyarrow frame.")  # fmt: skip
+        raise SourceError(
+            f"The {kind} frame cannot be read: {type(error).__name__}.",
+            why="A column probably mixes types.",
+            attempt="one type per column.",
+        ) from None
+    raise SourceError(
+        f"A frame of type {type(frame).__name__!r} is not supported.", attempt="a pandas, Polars or pyarrow frame."
+    )
 
 
 def _of_file(source: Source) -> pl.LazyFrame:
@@ -103,7 +108,9 @@ def _of_file(source: Source) -> pl.LazyFrame:
         raise SourceError("The job names no source.", attempt="a path in [source], or frame=.")
     path = Path(source.path)
     if not path.exists():
-        raise SourceError(f"There is no file {path}.", attempt="a path relative to the working directory or to the job file.")
+        raise SourceError(
+            f"There is no file {path}.", attempt="a path relative to the working directory or to the job file."
+        )
     if path.is_dir():
         raise SourceError(f"{path} is a folder.", attempt="a single file.")
     if path.stat().st_size == 0:
@@ -120,8 +127,10 @@ def _of_file(source: Source) -> pl.LazyFrame:
             raise SourceError(f"The file type {suffix!r} is not known.", attempt=".csv, .parquet or .arrow.")
         lazy.collect_schema()
     except pl.exceptions.PolarsError as error:
-        raise SourceError(f"The file {path.name} cannot be read as {suffix[1:]}: {type(error).__name__}.",
-                          attempt="the right file type, delimiter and encoding.") from None  # fmt: skip
+        raise SourceError(
+            f"The file {path.name} cannot be read as {suffix[1:]}: {type(error).__name__}.",
+            attempt="the right file type, delimiter and encoding.",
+        ) from None
     return lazy
 
 
@@ -129,8 +138,14 @@ def _scan_csv(source: Source, path: Path) -> pl.LazyFrame:
     read: Any = path
     if source.encoding.lower().replace("_", "-") not in ("utf-8", "utf8"):
         read = _recoded(path, source.encoding)
-    return pl.scan_csv(read, separator=_delimiter(source), quote_char=source.quote or None, infer_schema=False,
-                       empty_string_is_null=source.empty == "missing", glob=False)  # fmt: skip
+    return pl.scan_csv(
+        read,
+        separator=_delimiter(source),
+        quote_char=source.quote or None,
+        infer_schema=False,
+        empty_string_is_null=source.empty == "missing",
+        glob=False,
+    )
 
 
 def _recoded(path: Path, encoding: str) -> bytes:
@@ -139,8 +154,10 @@ def _recoded(path: Path, encoding: str) -> bytes:
     except LookupError:
         raise SourceError(f"Unknown encoding {encoding!r}.", attempt='"utf-8", "latin-1" or "cp1252".') from None
     except UnicodeDecodeError as error:
-        raise SourceError(f"The file {path.name} is not {encoding} (byte {error.start}).",
-                          attempt='another encoding, e.g. encoding = "latin-1".') from None  # fmt: skip
+        raise SourceError(
+            f"The file {path.name} is not {encoding} (byte {error.start}).",
+            attempt='another encoding, e.g. encoding = "latin-1".',
+        ) from None
 
 
 def _decoded_head(source: Source) -> str:
@@ -150,8 +167,10 @@ def _decoded_head(source: Source) -> str:
     try:
         return raw.decode("utf-8-sig" if source.encoding.lower() in ("utf-8", "utf8") else source.encoding)
     except UnicodeDecodeError as error:
-        raise SourceError(f"The header of {Path(source.path or '').name} is not {source.encoding} (byte {error.start}).",
-                          attempt='the file\'s encoding, e.g. encoding = "latin-1".') from None  # fmt: skip
+        raise SourceError(
+            f"The header of {Path(source.path or '').name} is not {source.encoding} (byte {error.start}).",
+            attempt='the file\'s encoding, e.g. encoding = "latin-1".',
+        ) from None
 
 
 def _delimiter(source: Source) -> str:
@@ -172,6 +191,8 @@ def collect(lazy: pl.LazyFrame, doing: str) -> pl.DataFrame:
         said = str(error).lower()
         if "utf-8" in said or "utf8" in said:
             raise SourceError("The file is not UTF-8.", attempt='its encoding, e.g. encoding = "latin-1".') from None
-        raise SourceError(f"{doing} failed: {type(error).__name__}.",
-                          why="The rows do not have the shape the header says, or a column mixes types.",
-                          attempt="the delimiter, quoting and encoding of [source].") from None  # fmt: skip
+        raise SourceError(
+            f"{doing} failed: {type(error).__name__}.",
+            why="The rows do not have the shape the header says, or a column mixes types.",
+            attempt="the delimiter, quoting and encoding of [source].",
+        ) from None

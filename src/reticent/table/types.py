@@ -9,8 +9,26 @@ import polars as pl
 
 _DATETIME = re.compile(r"Datetime\(time_unit='(ms|us|ns)', time_zone=(?:None|'([^']*)')\)")
 _DECIMAL = re.compile(r"Decimal\(precision=(\d+), scale=(\d+)\)")
-_SIMPLE = {str(t): t for t in (pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64, pl.Float32,
-                               pl.Float64, pl.String, pl.Boolean, pl.Date, pl.Time, pl.Null)}  # fmt: skip
+_SIMPLE = {
+    str(t): t
+    for t in (
+        pl.Int8,
+        pl.Int16,
+        pl.Int32,
+        pl.Int64,
+        pl.UInt8,
+        pl.UInt16,
+        pl.UInt32,
+        pl.UInt64,
+        pl.Float32,
+        pl.Float64,
+        pl.String,
+        pl.Boolean,
+        pl.Date,
+        pl.Time,
+        pl.Null,
+    )
+}
 
 
 def dtype_named(name: str) -> pl.DataType:
@@ -30,7 +48,9 @@ def typed(texts: Sequence[str | None] | pl.Series, dtype: str) -> pl.Series:
     if kind == pl.Date:
         return series.str.to_date("%Y-%m-%d")
     if isinstance(kind, pl.Datetime):
-        return series.str.to_datetime("%+" if kind.time_zone else "%Y-%m-%dT%H:%M:%S%.f", time_unit=kind.time_unit).cast(kind)
+        return series.str.to_datetime(
+            "%+" if kind.time_zone else "%Y-%m-%dT%H:%M:%S%.f", time_unit=kind.time_unit
+        ).cast(kind)
     if kind == pl.Boolean:
         return series.replace_strict({"true": True, "false": False}, return_dtype=pl.Boolean)
     if kind == pl.Time:
