@@ -65,11 +65,26 @@ def seal(folder: Path, manifest: Mapping[str, Any]) -> str:
         for path in sorted(folder.iterdir())
         if path.name != MANIFEST
     }
-    text = (
-        json.dumps({**manifest, "format": FORMAT, "files": files}, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
-    )
-    (folder / MANIFEST).write_text(text, encoding="utf-8")
+    (folder / MANIFEST).write_text(_text({**manifest, "format": FORMAT, "files": files}), encoding="utf-8")
     return digest(folder)
+
+
+def _text(manifest: Mapping[str, Any]) -> str:
+    """JSON that a person can skim: a line for each field, and for each column, promise and file."""
+
+    def line(value: Any) -> str:
+        return json.dumps(value, sort_keys=True, ensure_ascii=False)
+
+    fields = []
+    for name, value in sorted(manifest.items()):
+        if isinstance(value, list) and value and isinstance(value[0], dict):
+            body = "[\n  " + ",\n  ".join(map(line, value)) + "\n ]"
+        elif isinstance(value, dict) and value:
+            body = "{\n  " + ",\n  ".join(f"{line(key)}: {line(value[key])}" for key in sorted(value)) + "\n }"
+        else:
+            body = line(value)
+        fields.append(f" {line(name)}: {body}")
+    return "{\n" + ",\n".join(fields) + "\n}\n"
 
 
 def digest(folder: str | Path) -> str:

@@ -21,6 +21,7 @@ class Cells:
     codes: np.ndarray  # (cells, quasi) int32
     values: np.ndarray  # (cells, sensitive) int32
     counts: np.ndarray  # (cells,) int64
+    joint: int = -1  # which sensitive column stands for all of them together, if one does
 
     def __len__(self) -> int:
         return len(self.counts)
@@ -30,10 +31,10 @@ class Cells:
         return int(self.counts.sum())
 
     def sensitive_at(self, name: str | None) -> int:
-        """Which sensitive column a promise speaks of."""
-        if name is None and len(self.sensitive) == 1:
-            return 0
-        return [domain.name for domain in self.sensitive].index(name)  # type: ignore[arg-type]
+        """Which sensitive column a promise speaks of; without a name the only one, or all of them together."""
+        if name is None:
+            return self.joint if self.joint >= 0 else [*range(len(self.sensitive))].index(len(self.sensitive) - 1 and -1)
+        return [domain.name for domain in self.sensitive].index(name)
 
     def totals(self, column: int) -> np.ndarray:
         """How many rows hold each value of a sensitive column."""
