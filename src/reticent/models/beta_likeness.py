@@ -5,7 +5,8 @@
     two-sided   and q >= p / (1 + min(beta, -ln p))      (ERRATA 1.12: the literal lower side says nothing for beta >= 1)
 
 p is the value's frequency in the published table, q in a group; both sides are `<=`.  A null in the sensitive column is a
-value like another, and the caps hold with and without the null rows.
+value like another, and the caps hold with and without the null rows.  Closed under union: q of a union lies between the
+q of its parts.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from typing import ClassVar
 import numpy as np
 
 from reticent.errors import JobError
-from reticent.models.caps import NEVER, Caps, fractions
-from reticent.models.exact import at_most_log, below, below_real, exact, log_bounds
+from reticent.models.caps import Caps, fractions, left_out, upper_caps, ways
+from reticent.models.exact import at_most_log, below, below_real, exact, flag, log_bounds
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,29 +36,38 @@ class BetaLikeness:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "beta", exact(self.beta, "beta"))
+        flag(self.enhanced, "enhanced")
+        flag(self.two_sided, "two_sided")
         if self.beta <= 0:
-            raise JobError("beta-likeness needs beta > 0.", why="beta = 0 asks that every group mirror the table exactly.",
-                           attempt="beta = 1 (strict) to 4 (usual).")  # fmt: skip
+            raise JobError(
+                "beta-likeness needs beta > 0.",
+                why="beta = 0 asks that every group mirror the table exactly.",
+                attempt="beta = 1 (strict) to 4 (usual).",
+            )
 
     def caps(self, totals: np.ndarray, null: int) -> list[Caps]:
-        found = [self._caps(totals, NEVER)]
-        if null >= 0 and totals[null]:
-            found.append(self._caps(totals, null))
-        return found
+        return [self._caps(left_out(totals, without), without) for without in ways(totals, null)]
 
     def _caps(self, totals: np.ndarray, without: int) -> Caps:
-        held = [0 if v == without else int(c) for v, c in enumerate(totals)]
-        rows = sum(held)
-        upper = [self.cap(Fraction(c, rows), rows) if c else Fraction(0) for c in held]
+        rows = int(totals.sum())
+        frequencies = [Fraction(int(c), rows) if c else Fraction(0) for c in totals]
+        cap = {p: self.cap(p, rows) for p in set(frequencies)}
         lower = None
         if self.two_sided:
-            lower = fractions([self.floor(Fraction(c, rows), rows) if c else Fraction(0) for c in held])
-        if without >= 0:
-            upper[without] = Fraction(1)
-        return Caps(len(totals), upper=fractions(upper), lower=lower, without=without)
+            floor = {p: self.floor(p, rows) for p in set(frequencies)}
+            lower = fractions([floor[p] for p in frequencies])
+        return Caps(
+            len(totals),
+            least_size=int(without < 0),
+            upper=upper_caps([cap[p] for p in frequencies], without),
+            lower=lower,
+            without=without,
+        )
 
     def cap(self, p: Fraction, rows: int) -> Fraction:
         """The greatest frequency a group of at most `rows` rows can have without exceeding f(p), equation 1."""
+        if p == 0:
+            return Fraction(0)
         if not self.enhanced or at_most_log(self.beta, 1 / p):
             return below(min(p * (1 + self.beta), Fraction(1)), rows)
         if p == 1:
@@ -66,6 +76,8 @@ class BetaLikeness:
 
     def floor(self, p: Fraction, rows: int) -> Fraction:
         """The least frequency the two-sided form allows: 1 minus the greatest that the others may have together."""
+        if p == 0:
+            return Fraction(0)
         if not self.enhanced or at_most_log(self.beta, 1 / p):
             return 1 - below(1 - p / (1 + self.beta), rows)
         if p == 1:

@@ -6,7 +6,8 @@ A group with `count[v]` rows of value v among `size` rows is allowed iff
     count[v] * upper[v, 1] <= upper[v, 0] * size    and    count[v] * lower[v, 1] >= lower[v, 0] * size   for every v,
 
 where the rows and the count of value `without` are left out of `size` first (null rows: caps must hold with and without
-them).  `present_only` holds the lower caps only where the count is positive.
+them; a group of nulls alone is then empty, and `least_size` 0 says that an empty group breaks nothing).  `present_only`
+holds the lower caps only where the count is positive.
 """
 
 from __future__ import annotations
@@ -32,10 +33,7 @@ class Caps:
 
     def allows(self, counts: np.ndarray) -> np.ndarray:
         """Which of the groups (rows of a (groups, values) array) are allowed: the kernel's meaning, in NumPy."""
-        counts = np.asarray(counts, np.int64)
-        if self.without >= 0:
-            counts = counts.copy()
-            counts[:, self.without] = 0
+        counts = left_out(np.asarray(counts, np.int64), self.without)
         size = counts.sum(axis=1)
         fine = size >= self.least_size
         if self.least_distinct:
@@ -56,20 +54,57 @@ def fractions(caps: list[Fraction]) -> np.ndarray:
     return np.array([(cap.numerator, cap.denominator) for cap in caps], np.int64).reshape(-1, 2)
 
 
+def upper_caps(caps: list[Fraction], without: int) -> np.ndarray:
+    """Upper caps as pairs; the value left out is not bound by them."""
+    pairs = fractions(caps)
+    if without >= 0:
+        pairs[without] = 1
+    return pairs
+
+
+def ways(totals: np.ndarray, null: int) -> list[int]:
+    """What to leave out, one after the other: nothing, and the null rows where there are any."""
+    return [NEVER, null] if null >= 0 and totals[null] else [NEVER]
+
+
+def left_out(counts: np.ndarray, without: int) -> np.ndarray:
+    """The counts, or groups of counts, with those of one value set to 0."""
+    if without < 0:
+        return counts
+    counts = counts.copy()
+    counts[..., without] = 0
+    return counts
+
+
 def join(caps: list[Caps]) -> list[Caps]:
     """One set of caps for each way of counting: the strictest of each."""
-    joined: dict[tuple[int, int, bool], Caps] = {}
+    joined: list[Caps] = []
     for cap in caps:
-        key = (cap.without, cap.null, cap.present_only)
-        joined[key] = _stricter(joined[key], cap) if key in joined else cap
-    return list(joined.values())
+        at = next((i for i, other in enumerate(joined) if _alike(cap, other)), None)
+        if at is None:
+            joined.append(cap)
+        else:
+            joined[at] = _stricter(joined[at], cap)
+    return joined
+
+
+def _alike(one: Caps, other: Caps) -> bool:
+    """Whether both count the same way; what a set of caps does not use cannot set it apart."""
+    same_null = one.null == other.null or not (one.least_distinct and other.least_distinct)
+    same_lower = one.present_only == other.present_only or one.lower is None or other.lower is None
+    return one.without == other.without and same_null and same_lower
 
 
 def _stricter(one: Caps, other: Caps) -> Caps:
-    return replace(one, least_size=max(one.least_size, other.least_size),
-                   least_distinct=max(one.least_distinct, other.least_distinct),
-                   upper=_pick(one.upper, other.upper, least=True),
-                   lower=_pick(one.lower, other.lower, least=False))  # fmt: skip
+    return replace(
+        one,
+        least_size=max(one.least_size, other.least_size),
+        least_distinct=max(one.least_distinct, other.least_distinct),
+        upper=_pick(one.upper, other.upper, least=True),
+        lower=_pick(one.lower, other.lower, least=False),
+        present_only=(other if one.lower is None else one).present_only,
+        null=(one if one.least_distinct else other).null,
+    )
 
 
 def _pick(one: np.ndarray | None, other: np.ndarray | None, *, least: bool) -> np.ndarray | None:

@@ -1,7 +1,7 @@
 """Probabilistic (frequency) l-diversity: no value exceeds 1/l of a group, `count * l <= size`.
 
 The reading of l-diversity that papers 2 and 4 use.  A null in the sensitive column never counts toward diversity: the cap
-holds with and without the null rows.
+holds with and without the null rows.  Closed under union: the greatest frequency of a union is at most that of its parts.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import ClassVar
 import numpy as np
 
 from reticent.errors import JobError
-from reticent.models.caps import NEVER, Caps, fractions
+from reticent.models.caps import Caps, upper_caps, ways
 from reticent.models.exact import below, exact
 
 
@@ -34,6 +34,7 @@ class ProbabilisticLDiversity:
 
     def caps(self, totals: np.ndarray, null: int) -> list[Caps]:
         cap = below(1 / self.l, int(totals.sum()))
-        ways = [NEVER] if null < 0 or not totals[null] else [NEVER, null]
-        return [Caps(len(totals), upper=fractions([Fraction(1) if v == without else cap for v in range(len(totals))]),
-                     without=without) for without in ways]  # fmt: skip
+        return [
+            Caps(len(totals), upper=upper_caps([cap] * len(totals), without), without=without)
+            for without in ways(totals, null)
+        ]

@@ -34,8 +34,11 @@ class Promises:
         """The promises of one shape: CountCapped, Bound or Mechanism."""
         return [promise for promise in self.all if isinstance(promise, shape)]
 
-    def check_columns(self, sensitive: list[str]) -> None:
-        """Each promise about sensitive values names a column that is sensitive; it may be left out where there is one."""
+    def check_columns(self, sensitive: list[str], *, jointly: bool = False) -> None:
+        """Each promise about sensitive values names a column that is sensitive.
+
+        It may be left out where there is one, and where several are taken `jointly`: then it speaks of the combined values.
+        """
         for promise in self.all:
             if not getattr(promise, "needs_sensitive", False):
                 continue
@@ -43,14 +46,14 @@ class Promises:
                 raise JobError(f"{promise.name} needs a sensitive column, and the job declares none.",
                                attempt='role = "sensitive" for the column to protect.')  # fmt: skip
             column = getattr(promise, "column", None)
-            if column is None and len(sensitive) > 1:
+            if column is None and len(sensitive) > 1 and not jointly:
                 raise JobError(f"{promise.name} must say which sensitive column it protects: there are {len(sensitive)}.",
-                               attempt=f"column = {suggest('', sensitive)}")  # fmt: skip
+                               attempt=f"column = {suggest('', sensitive)[:-1]}, or jointly = true for the combined values.")  # fmt: skip
             if column is not None and column not in sensitive:
                 raise JobError(f"{promise.name}: {column!r} is not a sensitive column.", attempt=suggest(column, sensitive))
 
     def bind(self, cells: Cells) -> BoundPromises:
-        """Caps by sensitive column and checks over groups, for these cells."""
+        """Caps by sensitive column and checks over groups, for these cells: their totals are the reference distribution."""
         least = 1
         by_column: dict[int, list[Caps]] = {}
         for promise in self.shaped(CountCapped):
@@ -60,6 +63,7 @@ class Promises:
             at = cells.sensitive_at(promise.column)
             by_column.setdefault(at, []).extend(promise.caps(cells.totals(at), cells.sensitive[at].null_code))
         caps = tuple((column, cap) for column, found in by_column.items() for cap in join(found))
+        least = max([least, *(cap.least_size for _, cap in caps)])  # caps without the null rows ask no more of the whole
         return BoundPromises(cells, least, caps, tuple(promise.bind(cells) for promise in self.shaped(Bound)))
 
     @property

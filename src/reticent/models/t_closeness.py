@@ -4,12 +4,14 @@
     ordered        1/(m-1) sum_i |sum_{j<=i} (q_j - p_j)|, values in their order, m = how many values occur in the table
     hierarchical   sum over inner nodes N of height(N)/H * min(positive, negative) extra of its children (section 5.2)
 
-All three are sums of integers over 1/(rows * size): compared as integers.  The null of a sensitive column is a value like another;
-in the ordered distance it stands last.
+All three are sums of integers over 1/(rows * size): compared as integers.  The null of a sensitive column is a value like
+another (last in the ordered distance, a leaf under the root in the hierarchical one), and the inequality holds with and
+without the null rows.  Closed under union, because each distance is convex.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
@@ -17,7 +19,8 @@ from typing import ClassVar
 import numpy as np
 
 from reticent.errors import JobError, suggest
-from reticent.models.exact import exact
+from reticent.models.caps import left_out, ways
+from reticent.models.exact import exact, products_at_most
 from reticent.models.shapes import Check, Groups
 from reticent.table.cells import Cells
 from reticent.table.domain import Domain, TreeDomain
@@ -39,31 +42,50 @@ class TCloseness:
     def __post_init__(self) -> None:
         object.__setattr__(self, "t", exact(self.t, "t"))
         if self.t <= 0:
-            raise JobError("t-closeness needs t > 0.", why="t = 0 asks that every group mirror the table exactly.", attempt="t = 0.2.")
+            raise JobError(
+                "t-closeness needs t > 0.",
+                why="t = 0 asks that every group mirror the table exactly.",
+                attempt="t = 0.2.",
+            )
         if self.distance not in DISTANCES:
             raise JobError(f"Unknown ground distance {self.distance!r}.", attempt=suggest(self.distance, DISTANCES))
 
     def bind(self, cells: Cells) -> Check:
         at = cells.sensitive_at(self.column)
-        totals, rows = cells.totals(at), cells.rows
-        work, scale = emd_work(self.distance, cells.sensitive[at], totals)
-        t = self.t
+        if at == cells.joint and self.distance != "equal":
+            raise JobError(f"The combined values of several sensitive columns have no {self.distance} distance.",
+                           attempt='distance = "equal", or column = one of them.')  # fmt: skip
+        totals, domain = cells.totals(at), cells.sensitive[at]
+        views = [_View(self.distance, domain, totals, without) for without in ways(totals, domain.null_code)]
 
         def keeps(groups: Groups) -> np.ndarray:
             counts = groups.histogram(at)
-            size = counts.sum(axis=1)
-            excess = counts * rows - totals * size[:, None]  # rows * size * (q - p)
-            # work / (scale * rows * size) <= t, in Python integers where 64 bits may not hold the product
-            left = work(excess)
-            bound = t.numerator * scale * rows
-            if bound * int(size.max(initial=1)) < 1 << 62 and int(left.max(initial=0)) * t.denominator < 1 << 62:
-                return left * t.denominator <= bound * size
-            return np.array([int(a) * t.denominator <= bound * int(s) for a, s in zip(left, size, strict=True)], bool)
+            return np.logical_and.reduce([view.within(counts, self.t) for view in views])
 
         return keeps
 
 
-def emd_work(distance: str, domain: Domain, totals: np.ndarray):
+class _View:
+    """The table as published, or without its null rows: the reference that groups are compared with."""
+
+    def __init__(self, distance: str, domain: Domain, totals: np.ndarray, without: int):
+        self.without = without
+        self.totals = left_out(totals, without)
+        self.rows = int(self.totals.sum())
+        self.work, self.scale = emd_work(distance, domain, self.totals)
+
+    def within(self, counts: np.ndarray, t: Fraction) -> np.ndarray:
+        """work / (scale * rows * size) <= t; a group of nulls alone is empty without them and breaks nothing."""
+        counts = left_out(counts, self.without)
+        size = counts.sum(axis=1)
+        totals = self.totals
+        if self.rows * int(size.max(initial=0)) * self.scale >= 1 << 62:
+            counts, totals = counts.astype(object), totals.astype(object)
+        excess = counts * self.rows - totals * size[:, None]  # rows * size * (q - p)
+        return products_at_most(self.work(excess), t.denominator, size, t.numerator * self.scale * self.rows)
+
+
+def emd_work(distance: str, domain: Domain, totals: np.ndarray) -> tuple[Callable[[np.ndarray], np.ndarray], int]:
     """(function of integer excesses, scale): EMD = function / (scale * rows * size)."""
     if distance == "equal":
         return lambda excess: np.abs(excess).sum(axis=1), 2
@@ -75,23 +97,22 @@ def emd_work(distance: str, domain: Domain, totals: np.ndarray):
     return _tree_work(domain), 2 * domain.hierarchy.height
 
 
-def _tree_work(domain: TreeDomain):
+def _tree_work(domain: TreeDomain) -> Callable[[np.ndarray], np.ndarray]:
     """Each inner node at level h moves min(pos, neg) of its children's extra by h: = h/2 (sum |children| - |node|)."""
     tree = domain.hierarchy
+    starts = [np.flatnonzero(np.diff(tree.paths[:, level], prepend=-1)) for level in range(tree.height + 1)]
 
     def work(excess: np.ndarray) -> np.ndarray:
-        height = tree.height
         leaves = excess[:, : len(domain.texts)]
-        total = np.zeros(len(excess), np.int64)
+        total = np.zeros_like(excess, shape=len(excess))
         below = np.abs(leaves).sum(axis=1)
-        for level in range(1, height + 1):
-            starts = np.flatnonzero(np.diff(tree.paths[:, level], prepend=-1))
-            sums = np.add.reduceat(leaves, starts, axis=1)
-            if level == height and domain.null:
+        for level in range(1, tree.height + 1):
+            sums = np.add.reduceat(leaves, starts[level], axis=1)
+            if level == tree.height and domain.null:
                 sums = sums + excess[:, [-1]]
                 below = below + np.abs(excess[:, -1])
             here = np.abs(sums).sum(axis=1)
-            total += level * (below - here)
+            total = total + level * (below - here)
             below = here
         return total
 

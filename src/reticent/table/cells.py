@@ -11,6 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
+from reticent.errors import InternalError
 from reticent.table.domain import Domain
 
 
@@ -32,9 +33,11 @@ class Cells:
 
     def sensitive_at(self, name: str | None) -> int:
         """Which sensitive column a promise speaks of; without a name the only one, or all of them together."""
-        if name is None:
-            return self.joint if self.joint >= 0 else [*range(len(self.sensitive))].index(len(self.sensitive) - 1 and -1)
-        return [domain.name for domain in self.sensitive].index(name)
+        if name is not None:
+            return [domain.name for domain in self.sensitive].index(name)
+        if self.joint < 0 and len(self.sensitive) != 1:
+            raise InternalError(f"A promise names no sensitive column, and the cells have {len(self.sensitive)}.")
+        return max(self.joint, 0)
 
     def totals(self, column: int) -> np.ndarray:
         """How many rows hold each value of a sensitive column."""

@@ -1,0 +1,48 @@
+"""(alpha,k)-anonymity (Wong, Li, Fu & Wang, KDD 2006): `size >= k`, and `count <= alpha * size` for every sensitive value.
+
+The paper's general form: alpha bounds every value, not a chosen one.  A null counts as a row toward k; the frequencies
+hold with and without the null rows.  Closed under union, as k-anonymity and a bound on frequencies each are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+
+from reticent.errors import JobError
+from reticent.models.caps import Caps, upper_caps, ways
+from reticent.models.exact import below, exact, whole
+
+
+@dataclass(frozen=True, slots=True)
+class AlphaKAnonymity:
+    """size >= k and count <= alpha * size for every value."""
+
+    alpha: Fraction
+    k: int
+    column: str | None = None
+    name: ClassVar[str] = "alpha-k-anonymity"
+    needs_sensitive: ClassVar[bool] = True
+    union_closed: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "alpha", exact(self.alpha, "alpha"))
+        object.__setattr__(self, "k", whole(self.k, "k"))
+        if not 0 < self.alpha <= 1:
+            raise JobError("(alpha,k)-anonymity needs 0 < alpha <= 1: a share of a group.", attempt="alpha = 0.5.")
+        if self.k < 2:
+            raise JobError(
+                f"(alpha,k)-anonymity needs k >= 2; k = {self.k} promises nothing of size.", attempt="k = 5 or more."
+            )
+
+    def caps(self, totals: np.ndarray, null: int) -> list[Caps]:
+        upper = [below(self.alpha, int(totals.sum()))] * len(totals)
+        return [
+            Caps(
+                len(totals), least_size=self.k if without < 0 else 0, upper=upper_caps(upper, without), without=without
+            )
+            for without in ways(totals, null)
+        ]

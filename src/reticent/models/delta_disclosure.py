@@ -1,0 +1,117 @@
+"""delta-disclosure privacy (Brickell & Shmatikov, KDD 2008, definition 3): |log(q / p)| `<` delta, strictly.
+
+For every value of the published table with frequency p there and q in a group: p / B < q < p * B with B = e^delta, or
+2^delta for `base` 2.  As defined, a value absent from a group breaks it (log 0); `absent = "ignore"` bounds only the
+values a group holds, as ARX and pyCANON do, and such a promise is *not* closed under union: a group that lacks a value
+can dilute one that holds it.  With `absent = "break"` it is: q of a union lies between the q of its parts.
+
+e^delta is irrational for a rational delta > 0, and so is 2^delta unless delta is whole: only there can a tie occur, and
+there the caps are strict.  The inequality holds with and without the null rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+
+from reticent.errors import JobError, suggest
+from reticent.models.caps import Caps, fractions, left_out, upper_caps, ways
+from reticent.models.exact import (
+    at_most_log,
+    below,
+    below_real,
+    exact,
+    exp_between,
+    exp_bounds,
+    log_bounds,
+    sign_of_log_sum,
+)
+
+ABSENT = ("break", "ignore")
+
+
+@dataclass(frozen=True, slots=True)
+class DeltaDisclosure:
+    """|log(q / p)| < delta for every value."""
+
+    delta: Fraction
+    absent: str = "break"
+    base: str | int = "e"
+    column: str | None = None
+    name: ClassVar[str] = "delta-disclosure"
+    needs_sensitive: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "delta", exact(self.delta, "delta"))
+        if self.delta <= 0:
+            raise JobError(
+                "delta-disclosure needs delta > 0.", why="No group keeps |log(q / p)| < 0.", attempt="delta = 1 or 2."
+            )
+        if self.absent not in ABSENT:
+            raise JobError(f"absent = {self.absent!r} is not known.", attempt=suggest(str(self.absent), ABSENT))
+        if str(self.base) not in ("e", "2"):
+            raise JobError(f"base = {self.base!r} is not known.", attempt='base = "e" or 2.')
+        object.__setattr__(self, "base", "e" if self.base == "e" else 2)
+
+    @property
+    def union_closed(self) -> bool:
+        return self.absent == "break"
+
+    def caps(self, totals: np.ndarray, null: int) -> list[Caps]:
+        return [self._caps(left_out(totals, without), without) for without in ways(totals, null)]
+
+    def _caps(self, totals: np.ndarray, without: int) -> Caps:
+        rows = int(totals.sum())
+        upper = {c: self.cap(c, rows) for c in set(totals.tolist())}
+        lower = {c: self.floor(c, rows) for c in set(totals.tolist())}
+        return Caps(
+            len(totals),
+            least_size=int(without < 0),
+            upper=upper_caps([upper[c] for c in totals.tolist()], without),
+            lower=fractions([lower[c] for c in totals.tolist()]),
+            present_only=self.absent == "ignore",
+            without=without,
+        )
+
+    def cap(self, count: int, rows: int) -> Fraction:
+        """The greatest frequency below p * B that a group of at most `rows` rows can have, for p = count / rows."""
+        if not count:
+            return Fraction(0)
+        p = Fraction(count, rows)
+        if self._exceeds(1 / p):
+            return Fraction(1)
+        if factor := self._rational():
+            return below(p * factor, rows, strictly=True)
+        return below_real(lambda digits: tuple(p * end for end in self._factor(digits)), rows)  # type: ignore[arg-type,return-value]
+
+    def floor(self, count: int, rows: int) -> Fraction:
+        """The least frequency above p / B: 1 minus the greatest that all others may have together."""
+        if not count:
+            return Fraction(0)
+        p = Fraction(count, rows)
+        if self._exceeds(Fraction(count)):  # p / B < 1 / rows: any row at all is enough
+            return Fraction(1, rows)
+        if factor := self._rational():
+            return 1 - below(1 - p / factor, rows, strictly=True)
+        return 1 - below_real(lambda digits: tuple(1 - p / end for end in self._factor(digits)), rows)  # type: ignore[arg-type,return-value]
+
+    def _rational(self) -> int | None:
+        """B where it is rational."""
+        return 2 ** int(self.delta) if self.base == 2 and self.delta.denominator == 1 else None
+
+    def _exceeds(self, ratio: Fraction) -> bool:
+        """Whether B > ratio."""
+        if self.base == "e":
+            return not at_most_log(self.delta, ratio)
+        times, over = self.delta.as_integer_ratio()  # times * ln 2 > over * ln ratio
+        return sign_of_log_sum([(2, times), (ratio.numerator, -over), (ratio.denominator, over)]) > 0
+
+    def _factor(self, digits: int) -> tuple[Fraction, Fraction]:
+        """An enclosure of B."""
+        if self.base == "e":
+            return exp_bounds(self.delta, digits)
+        two = log_bounds(Fraction(2), digits)
+        return exp_between(self.delta * two[0], self.delta * two[1], digits)

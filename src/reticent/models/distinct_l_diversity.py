@@ -1,0 +1,36 @@
+"""Distinct l-diversity (Machanavajjhala et al., ICDE 2006): every group holds `>= l` different sensitive values.
+
+A null is never one of them.  Closed under union: a union holds the values of its parts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from reticent.errors import JobError
+from reticent.models.caps import Caps
+from reticent.models.exact import whole
+
+
+@dataclass(frozen=True, slots=True)
+class DistinctLDiversity:
+    """The number of values that occur is >= l."""
+
+    l: int  # noqa: E741  the field's own name
+    column: str | None = None
+    name: ClassVar[str] = "distinct-l-diversity"
+    needs_sensitive: ClassVar[bool] = True
+    union_closed: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "l", whole(self.l, "l"))
+        if self.l < 2:
+            raise JobError(
+                f"Distinct l-diversity needs l >= 2; l = {self.l} promises nothing.", attempt="l = 2 or more."
+            )
+
+    def caps(self, totals: np.ndarray, null: int) -> list[Caps]:
+        return [Caps(len(totals), least_size=self.l, least_distinct=self.l, null=null)]
