@@ -18,7 +18,7 @@ def text(manifest: dict[str, Any]) -> str:
     if manifest.get("seeded"):
         parts += ["**Not for publication: made with a fixed seed, for tests and studies.**", ""]
     parts += [
-        f"{' and '.join(f'`{name}`' for name in manifest['data'])} hold one row per person; `manifest.json` describes the columns and the promise.",
+        f"The data are in {' and '.join(f'`{name}`' for name in manifest['data'])}, one row per person; `manifest.json` describes the columns and the promise.",
         "",
         "| column | what it is | how to read it |",
         "|---|---|---|",
