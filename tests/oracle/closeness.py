@@ -9,7 +9,8 @@ hierarchical  d(v, w) = height(lca(v, w)) / H:              sum over inner nodes
               N's children, and pos_extra (neg_extra) sums the children's positive (negative) extras' sizes
 
 The tree is given as ARX rows, leaf first; the height of a node is its level in its row, H the level of the root.
-A null is a value of its own: after the last in an order (unless `order` places it), a leaf under the root in a tree.
+m counts the values that occur in the published table.  A null is a value of its own: after the last in an order (unless
+`order` places it), a leaf under the root in a tree.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
@@ -41,9 +42,13 @@ def ordered(group: Histogram, reference: Histogram, order: Sequence[Hashable] | 
 
 
 def value_order(reference: Histogram, order: Sequence[Hashable] | None = None) -> list[Hashable]:
-    """The given order of the domain, else the published values sorted; null last in either."""
-    values = list(order) if order is not None else sorted(v for v in reference if v is not None)
-    if None in reference and None not in values:
+    """The values that occur in the published table, in the given order of the domain or sorted; null last in either.
+
+    A value of the domain that was never published takes no place: it would only make every distance look smaller.
+    """
+    occurring = {value for value, count in reference.items() if count > 0}
+    values = [value for value in order if value in occurring] if order is not None else sorted(occurring - {None})
+    if None in occurring and None not in values:
         values.append(None)
     unknown = set(reference) - set(values)
     if unknown:

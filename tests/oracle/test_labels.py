@@ -90,14 +90,35 @@ def test_two_rows_may_not_stand_for_one_person():
     assert matched_rows(source, [(("[20, 30]",), "x"), (("20",), "x")], [AGE]) == 2
 
 
+def test_every_column_must_cover():
+    assert matched_rows([((20, "a"), "x")], [(("20", "b"), "x")], [AGE, TREE]) == 0
+    assert matched_rows([((20, "a"), "x")], [(("20", "ab"), "x")], [AGE, TREE]) == 1
+
+
 ENDS = st.tuples(st.integers(0, 5), st.integers(0, 5)).map(sorted)
+
+
+def published_ranges(ranges):
+    return [((f"[{low}, {high}]" if low < high else str(low),), "x") for low, high in ranges]
+
+
+@given(st.lists(st.integers(0, 5), max_size=30), st.lists(ENDS, max_size=30))
+def test_for_ranges_the_matching_is_glovers_who_serves_the_range_that_closes_first(ages, ranges):
+    found = matched_rows([((age,), "x") for age in ages], published_ranges(ranges), [describe("numeric", range(6))])
+    waiting = sorted(ranges, key=lambda ends: ends[1])
+    served = 0
+    for age in sorted(ages):
+        first = next((ends for ends in waiting if ends[0] <= age <= ends[1]), None)
+        if first is not None:
+            waiting.remove(first)
+            served += 1
+    assert found == served
 
 
 @given(st.lists(st.integers(0, 5), max_size=5), st.lists(ENDS, max_size=5))
 def test_the_matching_is_as_large_as_the_best_of_all_assignments(ages, ranges):
     column = describe("numeric", range(6))
-    published = [((f"[{low}, {high}]" if low < high else str(low),), "x") for low, high in ranges]
-    found = matched_rows([((age,), "x") for age in ages], published, [column])
+    found = matched_rows([((age,), "x") for age in ages], published_ranges(ranges), [column])
     padded = ages + [99] * len(ranges)
     tries = permutations(padded, len(ranges))
     best = max(sum(low <= a <= high for a, (low, high) in zip(t, ranges, strict=True)) for t in set(tries))

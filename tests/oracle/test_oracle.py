@@ -55,6 +55,11 @@ def test_the_three_classes_of_li_et_al_table_5_are_a_sixth_close_on_salary():
     assert measures.t_closeness(classes, "ordered") == F(1, 6)
 
 
+def test_a_value_of_the_order_that_never_occurs_takes_no_place():
+    assert closeness.ordered({3: 1, 4: 1, 5: 1}, SALARIES, order=range(100)) == F(3, 8)
+    assert closeness.ordered({3: 1}, {3: 1, 5: 1}, order=[5, 4, 3]) == F(1, 2)
+
+
 def test_the_distances_in_the_disease_tree_are_thirds():
     distance = [closeness.tree_distance(DISEASE_TREE, "flu", other) for other in ("bronchitis", "embolism", "cancer")]
     assert distance == [F(1, 3), F(2, 3), 1]
@@ -84,6 +89,8 @@ def test_the_group_of_eleven_in_paper_5_is_half_3_diverse_by_equality():
     assert measures.holds("recursive-l-diversity", [group], c=0.5, l=3)
     assert not measures.holds("recursive-l-diversity", [group], c="0.499", l=3)
     assert diversity.recursive(group, 7) is None
+    assert measures.recursive_c([group, {"a": 4, "b": 1, "c": 1}], 3) == 4
+    assert measures.recursive_c([group, {"a": 4, "b": 1}], 3) is None
 
 
 def test_entropy_diversity_of_a_uniform_group_is_its_number_of_values_exactly():
@@ -136,6 +143,10 @@ def test_the_two_sided_form_bounds_a_fall_and_forbids_absence():
     assert likeness.beta_achieved({"a": 1, "b": 9}, reference, enhanced=False, two_sided=True) == F(3, 2)
     assert likeness.beta_achieved({"a": 1, "b": 9}, reference, enhanced=False) == F(1, 5)
     assert likeness.beta_achieved({"b": 1}, reference, enhanced=False, two_sided=True) is None
+    # Enhanced, p = 3/4: the bound is -ln(3/4) = .2877.  q = 1/2 falls by p/q - 1 = 1/2, within beta but not within that.
+    assert likeness.beta_achieved({"a": 1, "b": 1}, reference, two_sided=True) is None
+    assert not likeness.beta_holds({"a": 1, "b": 1}, reference, F(1), two_sided=True)
+    assert likeness.beta_holds({"a": 1, "b": 1}, reference, F(1))
 
 
 def test_delta_disclosure_is_strict():
@@ -200,6 +211,8 @@ def test_categorical_loss_and_precision_follow_the_lowest_common_ancestor():
 def test_a_null_is_one_more_leaf_of_its_column():
     column = labels.describe("categorical", ["flu", None], hierarchy=DISEASE_TREE)
     assert loss.label_loss("infection", column) == F(3, 11)
+    assert loss.label_loss("*", labels.describe("categorical", ["a", None])) == 1
+    assert loss.label_loss("*", labels.describe("categorical", ["a"])) == 0
 
 
 def test_non_uniform_entropy_charges_rare_values_more():
