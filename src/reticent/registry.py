@@ -6,14 +6,21 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from fractions import Fraction
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from reticent.errors import JobError, suggest
 
 MODELS = {
     "k-anonymity": "reticent.models.k_anonymity:KAnonymity",
+    "alpha-k-anonymity": "reticent.models.alpha_k_anonymity:AlphaKAnonymity",
+    "k-map": "reticent.models.k_map:KMap",
+    "distinct-l-diversity": "reticent.models.distinct_l_diversity:DistinctLDiversity",
     "probabilistic-l-diversity": "reticent.models.probabilistic_l_diversity:ProbabilisticLDiversity",
+    "entropy-l-diversity": "reticent.models.entropy_l_diversity:EntropyLDiversity",
+    "recursive-l-diversity": "reticent.models.recursive_l_diversity:RecursiveLDiversity",
     "t-closeness": "reticent.models.t_closeness:TCloseness",
+    "delta-disclosure": "reticent.models.delta_disclosure:DeltaDisclosure",
     "beta-likeness": "reticent.models.beta_likeness:BetaLikeness",
 }
 METHODS = {
@@ -75,11 +82,10 @@ def _made(kind: Any, entry: Mapping[str, Any], key: str) -> Any:
     for name in given:
         if name not in known:
             raise JobError(f"{entry[key]} has no parameter {name!r}.", attempt=suggest(name, known))
-    try:
-        return kind(**given)
-    except TypeError:
-        lacking = [f.name for f in fields(kind) if f.name not in given and _required(f)]
-        raise JobError(f"{entry[key]} needs {', '.join(lacking) or 'other parameters'}.") from None
+    lacking = [f.name for f in fields(kind) if f.name not in given and _required(f)]
+    if lacking:
+        raise JobError(f"{entry[key]} needs {' and '.join(lacking)}.", attempt=f"{lacking[0]} = ... beside {key}.")
+    return kind(**given)
 
 
 def _required(field: Any) -> bool:
@@ -88,24 +94,27 @@ def _required(field: Any) -> bool:
     return field.default is MISSING and field.default_factory is MISSING
 
 
-def describe(thing: Any) -> dict[str, Any]:
-    """A promise, method or stage as a manifest and a job file say it; unset options are left out."""
+def describe(thing: Any, *, public: bool = False) -> dict[str, Any]:
+    """A promise, method or stage as a job file says it; unset options are left out.  `public`: for a manifest."""
     key = "model" if hasattr(thing, "needs_sensitive") else "name"
     found: dict[str, Any] = {key: thing.name}
     if is_dataclass(thing):
-        found |= {f.name: plain(getattr(thing, f.name)) for f in fields(thing) if getattr(thing, f.name) is not None}
+        given = {f.name: getattr(thing, f.name) for f in fields(thing)}
+        found |= {name: plain(value, public=public) for name, value in given.items() if value is not None}
     return found
 
 
-def plain(value: Any) -> Any:
-    """Exact numbers as JSON and TOML can say them: whole, decimal, or "1/3"."""
+def plain(value: Any, *, public: bool = False) -> Any:
+    """Exact numbers as JSON and TOML can say them: whole, decimal, or "1/3"; of a public path only its last part."""
     if isinstance(value, Fraction):
         if value.denominator == 1:
             return int(value)
         decimal = float(value)
         return decimal if Fraction(repr(decimal)) == value else str(value)
+    if isinstance(value, Path):
+        return value.name if public else str(value)
     if isinstance(value, Mapping):
-        return {key: plain(entry) for key, entry in value.items()}
+        return {key: plain(entry, public=public) for key, entry in value.items()}
     if isinstance(value, tuple | list):
-        return [plain(entry) for entry in value]
-    return value
+        return [plain(entry, public=public) for entry in value]
+    return value if isinstance(value, bool | int | float | str | None) else f"a {type(value).__name__}"

@@ -50,7 +50,17 @@ class Promises:
                 raise JobError(f"{promise.name} must say which sensitive column it protects: there are {len(sensitive)}.",
                                attempt=f"column = {suggest('', sensitive)[:-1]}, or jointly = true for the combined values.")  # fmt: skip
             if column is not None and column not in sensitive:
-                raise JobError(f"{promise.name}: {column!r} is not a sensitive column.", attempt=suggest(column, sensitive))
+                raise JobError(
+                    f"{promise.name}: {column!r} is not a sensitive column.", attempt=suggest(column, sensitive)
+                )
+
+    def check_labels(self, labels: str) -> None:
+        """A promise about what labels cover holds for the labels it was checked on."""
+        for promise in self.all:
+            if getattr(promise, "labels", labels) != labels:
+                raise JobError(
+                    f"{promise.name} cannot be kept with labels = {labels!r}.", attempt=f"labels = {promise.labels!r}."
+                )
 
     def bind(self, cells: Cells) -> BoundPromises:
         """Caps by sensitive column and checks over groups, for these cells: their totals are the reference distribution."""
@@ -63,7 +73,9 @@ class Promises:
             at = cells.sensitive_at(promise.column)
             by_column.setdefault(at, []).extend(promise.caps(cells.totals(at), cells.sensitive[at].null_code))
         caps = tuple((column, cap) for column, found in by_column.items() for cap in join(found))
-        least = max([least, *(cap.least_size for _, cap in caps)])  # caps without the null rows ask no more of the whole
+        least = max(
+            [least, *(cap.least_size for _, cap in caps)]
+        )  # caps without the null rows ask no more of the whole
         return BoundPromises(cells, least, caps, tuple(promise.bind(cells) for promise in self.shaped(Bound)))
 
     @property

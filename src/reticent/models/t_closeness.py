@@ -93,7 +93,10 @@ def emd_work(distance: str, domain: Domain, totals: np.ndarray) -> tuple[Callabl
         occurring = np.flatnonzero(totals)
         return (lambda excess: np.abs(np.cumsum(excess[:, occurring], axis=1)).sum(axis=1)), max(len(occurring) - 1, 1)
     if not isinstance(domain, TreeDomain):
-        raise JobError(f"Hierarchical t-closeness needs a hierarchy over {domain.name!r}.", attempt='hierarchy = "file.csv" on that column.')
+        raise JobError(
+            f"Hierarchical t-closeness needs a hierarchy over {domain.name!r}.",
+            attempt='hierarchy = "file.csv" on that column.',
+        )
     return _tree_work(domain), 2 * domain.hierarchy.height
 
 

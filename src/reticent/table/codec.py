@@ -60,7 +60,7 @@ def encode_cells(counted: pl.DataFrame, columns: Mapping[str, Column]) -> tuple[
 
 def coding(name: str, column: Column, series: pl.Series, counts: np.ndarray) -> Coding:
     """The domain of one column from the values that occur in it."""
-    series = _comparable(name, series)
+    series = comparable(name, series)
     raw = series.unique().drop_nulls()
     null = series.null_count() > 0
     if null and column.role is Role.SENSITIVE and column.missing == "refuse":
@@ -80,7 +80,7 @@ def coding(name: str, column: Column, series: pl.Series, counts: np.ndarray) -> 
     return _categories(name, column, raw, null)
 
 
-def _comparable(name: str, series: pl.Series) -> pl.Series:
+def comparable(name: str, series: pl.Series) -> pl.Series:
     dtype = series.dtype
     if dtype.is_float():
         if series.is_infinite().any():
@@ -114,18 +114,36 @@ def _unreadable(name: str, raw: pl.Series, bad: pl.Series, kind: str) -> ColumnE
     )
 
 
-def _numeric(name: str, column: Column, raw: pl.Series, null: bool) -> Coding:
-    numbers = raw
+def numbers(name: str, raw: pl.Series) -> pl.Series:
+    """Values as numbers: text where all of it reads as numbers, whole ones as integers."""
     if raw.dtype == pl.Boolean:
-        numbers = raw.cast(pl.Int64)
-    elif not raw.dtype.is_numeric():
-        text = raw.cast(pl.String).str.strip_chars()
-        whole = len(text) == 0 or text.str.contains(_WHOLE).all()
-        numbers = text.cast(pl.Int64 if whole else pl.Float64, strict=False)
-        bad = numbers.is_null() | (numbers.is_nan() | numbers.is_infinite() if not whole else False)
-        if bad.any():
-            raise _unreadable(name, raw, bad, "numeric")
-    values = numbers.unique().sort()
+        return raw.cast(pl.Int64)
+    if raw.dtype.is_numeric():
+        return raw
+    text = raw.cast(pl.String).str.strip_chars()
+    whole = len(text) == 0 or text.str.contains(_WHOLE).all()
+    found = text.cast(pl.Int64 if whole else pl.Float64, strict=False)
+    bad = found.is_null() | (found.is_nan() | found.is_infinite() if not whole else False)
+    if bad.any():
+        raise _unreadable(name, raw, bad, "numeric")
+    return found
+
+
+def dates(name: str, raw: pl.Series) -> pl.Series:
+    """Values as dates: text where all of it reads as YYYY-MM-DD."""
+    if raw.dtype == pl.String:
+        found = raw.str.strip_chars().str.to_date("%Y-%m-%d", strict=False)
+        if found.null_count():
+            raise _unreadable(name, raw, found.is_null(), "a date (YYYY-MM-DD)")
+        return found
+    if not raw.dtype.is_temporal():
+        raise _unreadable(name, raw, pl.Series([True] * len(raw)), "a date")
+    return raw
+
+
+def _numeric(name: str, column: Column, raw: pl.Series, null: bool) -> Coding:
+    found = numbers(name, raw)
+    values = found.unique().sort()
     declared = None if column.domain is None else (float(column.domain[0]), float(column.domain[1]))
     if declared and len(values) and (float(values[0]) < declared[0] or float(values[-1]) > declared[1]):
         outside = int(((values < declared[0]) | (values > declared[1])).sum())
@@ -136,29 +154,23 @@ def _numeric(name: str, column: Column, raw: pl.Series, null: bool) -> Coding:
     domain = range_domain(
         name,
         "numeric",
-        str(numbers.dtype),
+        str(found.dtype),
         values.cast(pl.String).to_list(),
         values.cast(pl.Float64).to_numpy(),
         null=null,
         declared=declared,
     )
-    return Coding(domain, raw, _rank(numbers, values))
+    return Coding(domain, raw, _rank(found, values))
 
 
 def _dates(name: str, column: Column, raw: pl.Series, null: bool) -> Coding:
-    dates = raw
-    if raw.dtype == pl.String:
-        dates = raw.str.strip_chars().str.to_date("%Y-%m-%d", strict=False)
-        if dates.null_count():
-            raise _unreadable(name, raw, dates.is_null(), "a date (YYYY-MM-DD)")
-    elif not raw.dtype.is_temporal():
-        raise _unreadable(name, raw, pl.Series([True] * len(raw)), "a date")
-    values = dates.unique().sort()
+    found = dates(name, raw)
+    values = found.unique().sort()
     texts = values.cast(pl.String).to_list() if values.dtype == pl.Date else values.dt.to_string("iso").to_list()
     domain = range_domain(
-        name, "date", str(dates.dtype), texts, values.to_physical().cast(pl.Float64).to_numpy(), null=null
+        name, "date", str(found.dtype), texts, values.to_physical().cast(pl.Float64).to_numpy(), null=null
     )
-    return Coding(domain, raw, _rank(dates, values))
+    return Coding(domain, raw, _rank(found, values))
 
 
 def _ordinal(name: str, column: Column, raw: pl.Series, null: bool) -> Coding:

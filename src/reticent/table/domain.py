@@ -80,6 +80,10 @@ class Domain:
     def labels(self, lower: np.ndarray, upper: np.ndarray) -> list[str | None]:
         raise NotImplementedError
 
+    def covered(self, lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The codes that the label of a span covers; -1 .. size where it prints `*`, which covers unknown values too."""
+        raise NotImplementedError
+
     def set_labels(self, members: Sequence[np.ndarray]) -> list[str | None]:
         """Labels that name exactly the values of a group."""
         return [self._set_label(codes) for codes in members]
@@ -107,6 +111,10 @@ class RangeDomain(Domain):
         if self.null:
             found = np.where(upper == self.null_code, (lower != upper).astype(float), found)
         return found
+
+    def covered(self, lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        mixed = (upper == self.null_code) & (lower != upper)
+        return np.where(mixed, -1, lower), np.where(mixed, self.size, upper)
 
     def labels(self, lower: np.ndarray, upper: np.ndarray) -> list[str | None]:
         texts, null = self.texts, self.null_code
@@ -142,6 +150,13 @@ class TreeDomain(Domain):
         leaves = (tree.last - tree.first + 1)[np.maximum(node, 0)] + (self.null & (node == tree.paths[0, -1]))
         found = np.where(leaves > 1, leaves / self.size, 0.0)
         return np.where(node == -1, 1.0, np.where(node == -2, 0.0, found))
+
+    def covered(self, lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        node = self.nodes(lower, upper)
+        first, last = self.hierarchy.first[np.maximum(node, 0)], self.hierarchy.last[np.maximum(node, 0)]
+        any_ = (node == -1) | ((node >= 0) & (first == 0) & (last == len(self.texts) - 1) & (first < last))
+        first, last = np.where(node == -2, lower, first), np.where(node == -2, upper, last)
+        return np.where(any_, -1, first), np.where(any_, self.size, last)
 
     @cached_property
     def node_labels(self) -> tuple[str, ...]:

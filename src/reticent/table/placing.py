@@ -1,0 +1,55 @@
+"""Another table's values placed on this table's domains, so that labels can be asked whom they cover there.
+
+A value lies between two codes: `down` is the greatest code whose value is not above it, `up` the least whose value is
+not below it; both are its code where the domain has it.  A label that covers the codes lo .. hi covers the value iff
+lo <= down and up <= hi.  A value the domain does not know (and one outside its range) lies in no span of codes, only
+under `*`, which `Domain.covered` gives as -1 .. size.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from reticent.errors import ColumnError
+from reticent.table.codec import comparable, dates, numbers
+from reticent.table.domain import Domain, RangeDomain
+from reticent.table.types import typed
+
+
+def place(domain: Domain, series: pl.Series) -> tuple[np.ndarray, np.ndarray]:
+    """(down, up) of each value, int32."""
+    series = comparable(domain.name, series)
+    raw = series.unique().drop_nulls()
+    if isinstance(domain, RangeDomain) and domain.kind != "ordinal":
+        down, up = _between(domain, raw)
+    else:
+        known = {text: code for code, text in enumerate(domain.texts)}
+        code = np.array([known.get(text, -1) for text in raw.cast(pl.String).to_list()], np.int32)
+        down, up = code, np.where(code < 0, domain.size, code)
+    null = (domain.null_code, domain.null_code) if domain.null else (-1, domain.size)
+    return _spread(series, raw, down, null[0]), _spread(series, raw, up, null[1])
+
+
+def _between(domain: RangeDomain, raw: pl.Series) -> tuple[np.ndarray, np.ndarray]:
+    known = typed(list(domain.texts), domain.dtype)
+    found = numbers(domain.name, raw) if domain.kind == "numeric" else dates(domain.name, raw)
+    if domain.kind == "numeric" and not (known.dtype.is_integer() and found.dtype.is_integer()):
+        known, found = known.cast(pl.Float64), found.cast(pl.Float64)
+    elif domain.kind == "date" and known.dtype != found.dtype:
+        raise ColumnError(
+            f"Column {domain.name!r} holds {known.dtype} in one table and {found.dtype} in the other.",
+            attempt="the same type in both.",
+        )
+    elif known.dtype != found.dtype:
+        known, found = known.cast(pl.Int64), found.cast(pl.Int64)
+    up = known.search_sorted(found, "left").to_numpy()
+    down = known.search_sorted(found, "right").to_numpy().astype(np.int64) - 1
+    return down.astype(np.int32), np.where(up == len(known), domain.size, up).astype(np.int32)
+
+
+def _spread(series: pl.Series, raw: pl.Series, codes: np.ndarray, null: int) -> np.ndarray:
+    if not len(raw):
+        return np.full(len(series), null, np.int32)
+    coded = series.replace_strict(raw, pl.Series(codes, dtype=pl.Int32), default=None, return_dtype=pl.Int32)
+    return coded.fill_null(null).to_numpy()
