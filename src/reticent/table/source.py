@@ -36,20 +36,21 @@ class Source:
 
 
 def scan(source: Source, frame: Any = None) -> pl.LazyFrame:
-    """The rows, lazily: categories as plain text, texts that mean missing as null."""
+    """The rows, lazily, texts that mean missing as null."""
     lazy = _of_frame(frame) if frame is not None else _of_file(source)
     schema = lazy.collect_schema()
     if not len(schema):
         raise SourceError("The source has no columns.", why=_where(source), attempt="a file with a header line.")
-    plain = [
-        pl.col(name).cast(pl.String) for name, dtype in schema.items() if isinstance(dtype, pl.Categorical | pl.Enum)
-    ]
-    lazy = lazy.with_columns(plain) if plain else lazy
-    texts = [name for name, dtype in lazy.collect_schema().items() if dtype == pl.String]
-    if source.missing and texts:
+    if source.missing:
         marks = list(source.missing)
-        lazy = lazy.with_columns(pl.when(pl.col(name).is_in(marks).not_()).then(pl.col(name)) for name in texts)
+        texts = [pl.col(name).cast(pl.String) for name, dtype in schema.items() if is_text(dtype)]
+        lazy = lazy.with_columns(pl.when(text.is_in(marks).not_()).then(text) for text in texts)
     return lazy
+
+
+def is_text(dtype: pl.DataType) -> bool:
+    """Text, or categories of it: these are published as plain text."""
+    return isinstance(dtype, pl.String | pl.Categorical | pl.Enum)
 
 
 def columns(source: Source, frame: Any = None) -> list[str]:
