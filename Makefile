@@ -12,6 +12,7 @@ PIP     := $(BIN)/python -m pip install --quiet --disable-pip-version-check --co
 PEERS   := pycanon==1.3.6
 EXTRAS  := spark,web,postgres,excel,stats,query,charts,test,lint
 
+.NOTPARALLEL:
 .PHONY: help venv install build demo test lint format bench lock clean
 
 help: ## list the targets
@@ -72,11 +73,11 @@ $(VENV)/.installed: $(VENV)/.made $(PROJECT)
 
 # The peers we compare with pin exact versions of numpy, typer and others, which would hold back the whole project:
 # they are installed without their requirements, and run on ours.
-$(VENV)/.test: $(VENV)/.installed
-	@echo "installing what the tests need"
+$(VENV)/.test: $(VENV)/.made $(PROJECT)
+	@echo "installing reticent and what its tests need"
 	@$(PIP) --no-build-isolation --editable '.[test]'
 	@$(PIP) --no-deps $(PEERS)
-	@touch $@
+	@touch $(VENV)/.installed $@
 
 $(VENV)/.lint: $(VENV)/.made $(PROJECT)
 	@$(PIP) $$($(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["lint"])')
