@@ -12,6 +12,7 @@
     |-- PromiseUnreachable      no release found keeps the promise                   exit 2
     |-- AuditFailed             a release does not keep its promise                  exit 3
     |   `-- BundleDamaged       a release folder is incomplete, damaged or changed
+    |-- DiskError               what was to be written cannot be                     exit 74
     `-- InternalError           a bug of ours                                        exit 70
 
 A message says what, why with numbers, and what to try.  It names columns and counts and never quotes a record's
@@ -79,6 +80,10 @@ class AuditFailed(ReticentError):
 
 class BundleDamaged(AuditFailed):
     pass
+
+
+class DiskError(ReticentError):
+    exit_code = 74
 
 
 class InternalError(ReticentError):

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,8 @@ from reticent.engines import local
 from reticent.errors import AuditFailed, ColumnError, JobError
 from reticent.job import Job
 from reticent.randomness import Random
-from reticent.release import bundle, store
+from reticent.release import bundle, ledger, store
+from reticent.release.disk import writing
 from reticent.release.release import Release
 from reticent.table import source as sources
 from reticent.table.roles import Role, resolve, with_role
@@ -43,7 +43,7 @@ def publish(
     lazy, columns = read(job, frame)
     fingerprint = sources.fingerprint(job.source, frame)
     if target is not None:
-        store.refuse_again(target, fingerprint, again)
+        ledger.refuse_again(target, fingerprint, again)
     counted = local.count(lazy, columns)
     rng = Random.of(seed)
     progress("planning")
@@ -51,9 +51,11 @@ def publish(
     way.recipe.check_conserved()
     progress("writing")
     frames = way.frames(*local.apply(counted, way.recipe, rng, lazy))
-    staged = store.staging(target)
-    try:
-        bundle.write(staged, frames, {**declared(job, rng), **way.manifest(counted.carried_types)}, job.release.format)
+    with store.staged(target) as staged:
+        with writing(target):
+            bundle.write(
+                staged, frames, {**declared(job, rng), **way.manifest(counted.carried_types)}, job.release.format
+            )
         del frames
         progress("auditing")
         found = recount(staged)
@@ -65,12 +67,9 @@ def publish(
         }
         if target is None:
             return Release(staged, owned={**owned, "temporary": True})
-        store.keep(staged, target, force)
-        store.record(target, digest=bundle.digest(target), **owned)
-    except BaseException:
-        shutil.rmtree(staged, ignore_errors=True)
-        raise
-    return Release(target, owned=owned)
+        with store.kept(staged, target, force):
+            ledger.record(target, digest=bundle.digest(target), **owned)
+            return Release(target, owned=owned)
 
 
 def refuse_unable(job: Job) -> None:

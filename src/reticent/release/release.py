@@ -10,7 +10,8 @@ from typing import Any
 
 import polars as pl
 
-from reticent.release import bundle, generalized, store
+from reticent.release import bundle, generalized, ledger, store
+from reticent.release.disk import writing
 
 
 class Release:
@@ -32,6 +33,11 @@ class Release:
         return self.manifest["columns"]
 
     @property
+    def audited(self) -> dict[str, Any] | None:
+        """What the audit found at publication; None for a release that was opened."""
+        return None if self._owned is None else self._owned["audit"]
+
+    @property
     def digest(self) -> str:
         return bundle.digest(self.folder)
 
@@ -48,18 +54,14 @@ class Release:
         target = Path(target)
         owned = self._owned or {}
         store.refuse_existing(target, force)
-        store.refuse_again(target, owned.get("source"), again)
-        staged = store.staging(target)
-        try:
-            shutil.copytree(self.folder, staged, dirs_exist_ok=True)
-            store.keep(staged, target, force)
-        except BaseException:
-            shutil.rmtree(staged, ignore_errors=True)
-            raise
-        if self._owned is not None:
-            store.record(
-                target, digest=bundle.digest(target), **{k: owned[k] for k in ("source", "audit", "job", "promises")}
-            )
+        ledger.refuse_again(target, owned.get("source"), again)
+        with store.staged(target) as staged:
+            with writing(target):
+                shutil.copytree(self.folder, staged, dirs_exist_ok=True)
+            with store.kept(staged, target, force):
+                if self._owned is not None:
+                    notes = {key: owned[key] for key in ("source", "audit", "job", "promises")}
+                    ledger.record(target, digest=bundle.digest(target), **notes)
         return target
 
     def __repr__(self) -> str:

@@ -1,0 +1,97 @@
+"""The owner's folder, which stays with the publisher: the digest of each release, its audit, its job, and a ledger of what
+was published from which source."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from reticent.errors import AlreadyPublished, RequestError
+
+OWNER = "reticent-owner"
+LEDGER = "ledger.jsonl"
+
+
+def owner_folder(target: Path) -> Path:
+    return Path(os.environ.get("RETICENT_OWNER") or target.parent / OWNER)
+
+
+def entries(target: Path) -> list[dict[str, Any]]:
+    """What the ledger beside a release holds, oldest first."""
+    path = owner_folder(target) / LEDGER
+    if not path.exists():
+        return []
+    try:
+        return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+    except (OSError, ValueError):
+        raise RequestError(
+            f"The ledger {path} cannot be read.",
+            why="Without it nobody knows what was published before.",
+            attempt="restoring it, or RETICENT_OWNER for another owner's folder.",
+        ) from None
+
+
+def refuse_again(target: Path, source: str | None, again: bool) -> list[dict[str, Any]]:
+    """Earlier releases of the same source; refused unless the owner says so."""
+    earlier = [
+        entry
+        for entry in entries(target)
+        if source is not None and entry["source"] == source and entry["release"] != target.name
+    ]
+    if earlier and not again:
+        raise AlreadyPublished(
+            f"This source was published before: {len(earlier)} release(s), last as {earlier[-1]['release']!r}.",
+            why="Two releases of the same people can be joined: together they no longer promise what each alone does.",
+            attempt="--again (again=True) if you accept that.",
+        )
+    return earlier
+
+
+def record(
+    target: Path, *, digest: str, source: str | None, audit: Mapping[str, Any], job: str, promises: list[Any]
+) -> None:
+    """Note a release, whole or not at all."""
+    owner, fresh = owner_folder(target), not owner_folder(target).exists()
+    owner.mkdir(parents=True, exist_ok=True)
+    notes = Path(tempfile.mkdtemp(prefix=".reticent-", dir=owner))
+    entry = {
+        "release": target.name,
+        "digest": digest,
+        "source": source,
+        "promises": promises,
+        "at": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+    try:
+        (notes / "digest.txt").write_text(digest + "\n", encoding="utf-8")
+        (notes / "audit.json").write_text(json.dumps(audit, indent=1) + "\n", encoding="utf-8")
+        (notes / "job.toml").write_text(job, encoding="utf-8")
+        _append(owner / LEDGER, json.dumps(entry) + "\n")
+        shutil.rmtree(owner / target.name, ignore_errors=True)
+        os.rename(notes, owner / target.name)
+    except BaseException:
+        shutil.rmtree(notes, ignore_errors=True)
+        if fresh:
+            with suppress(OSError):
+                owner.rmdir()
+        raise
+
+
+def _append(path: Path, line: str) -> None:
+    """One line more, or the file as it was."""
+    before = path.stat().st_size if path.exists() else None
+    try:
+        with open(path, "ab") as handle:
+            handle.write(line.encode())
+    except OSError:
+        if before is None:
+            path.unlink(missing_ok=True)
+        else:
+            os.truncate(path, before)
+        raise
