@@ -47,7 +47,9 @@ class Job:
 
     def __post_init__(self) -> None:
         if not isinstance(self.source, Source):
-            object.__setattr__(self, "source", Source(path=None if self.source is None else str(self.source)))
+            given = None if self.source is None else str(self.source)
+            named = {"url": given} if given is not None and "://" in given else {"path": given}
+            object.__setattr__(self, "source", Source(**named))
         object.__setattr__(self, "promises", Promises.of(self.promises))
         object.__setattr__(self, "prepare", tuple(self.prepare))
         if self.method is None:
@@ -93,6 +95,10 @@ class Job:
         source = {
             name: list(value) if isinstance(value, tuple) else value for name, value in _set_fields(self.source).items()
         }
+        if "url" in source:
+            from reticent.table.database import redacted
+
+            source["url"] = redacted(source["url"])
         return {
             "source": source,
             "columns": {name: _column_dict(column) for name, column in self.columns.items()},

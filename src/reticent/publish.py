@@ -84,7 +84,8 @@ def refuse_unable(job: Job) -> None:
 
 def read(job: Job, frame: Any = None):
     """The rows, lazily, and the declaration of each column that has one."""
-    present = sources.columns(job.source, frame)
+    lazy = sources.scan(job.source, frame)
+    present = sources.columns(job.source, frame, lazy)
     columns = resolve(job.columns, present, job.release.undeclared)
     if not with_role(columns, Role.QUASI):
         raise ColumnError(
@@ -93,7 +94,7 @@ def read(job: Job, frame: Any = None):
             attempt='role = "quasi-identifying" for what an adversary may know.',
         )
     job.promises.check_columns(with_role(columns, Role.SENSITIVE))
-    return sources.scan(job.source, frame), columns
+    return lazy, columns
 
 
 def declared(job: Job, rng: Random) -> dict[str, Any]:

@@ -64,6 +64,12 @@ class Release:
                     ledger.record(target, digest=bundle.digest(target), **notes)
         return target
 
+    def to_database(self, url: str, table: str) -> list[str]:
+        """Write the release as tables of a database (PostgreSQL, SQLite, DuckDB) and its manifest beside them."""
+        from reticent.release.database import write
+
+        return write({"data": self._data}, (self.folder / bundle.MANIFEST).read_text(encoding="utf-8"), url, table)
+
     def __repr__(self) -> str:
         promises = ", ".join(p["model"] for p in self.manifest["promises"])
         return f"<{self.kind} release of {self.manifest['rows']:,} rows: {promises}>"

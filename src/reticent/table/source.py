@@ -20,9 +20,15 @@ CSV, PARQUET, ARROW = {".csv", ".tsv", ".txt", ".data"}, {".parquet", ".pq"}, {"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """A file and how to read it.  `missing` lists the texts that mean null, beside the empty field of a CSV."""
+    """A file and how to read it, or a database's `url` with a `table` or a `query`.
+
+    `missing` lists the texts that mean null, beside the empty field of a CSV.
+    """
 
     path: str | None = None
+    url: str | None = None
+    table: str | None = None
+    query: str | None = None
     delimiter: str | None = None
     quote: str = '"'
     encoding: str = "utf-8"
@@ -37,7 +43,7 @@ class Source:
 
 def scan(source: Source, frame: Any = None) -> pl.LazyFrame:
     """The rows, lazily, texts that mean missing as null."""
-    lazy = _of_frame(frame) if frame is not None else _of_file(source)
+    lazy = _of_frame(frame) if frame is not None else _of_database(source) if source.url else _of_file(source)
     schema = lazy.collect_schema()
     if not len(schema):
         raise SourceError("The source has no columns.", why=_where(source), attempt="a file with a header line.")
@@ -53,21 +59,25 @@ def is_text(dtype: pl.DataType) -> bool:
     return isinstance(dtype, pl.String | pl.Categorical | pl.Enum)
 
 
-def columns(source: Source, frame: Any = None) -> list[str]:
+def columns(source: Source, frame: Any = None, lazy: pl.LazyFrame | None = None) -> list[str]:
     """The column names as the source has them, repeated ones repeated."""
     if frame is not None:
         return [str(name) for name in getattr(frame, "column_names", None) or frame.columns]
-    if _suffix(source) in CSV:
+    if source.url is None and _suffix(source) in CSV:
         import csv
         import io
 
         text = _decoded_head(source)
         return next(csv.reader(io.StringIO(text), delimiter=_delimiter(source), quotechar=source.quote), [])
-    return scan(source).collect_schema().names()
+    return (scan(source) if lazy is None else lazy).collect_schema().names()
 
 
 def fingerprint(source: Source, frame: Any = None) -> str | None:
-    """SHA-256 of the file's bytes, by which the ledger knows a source again; None for frames."""
+    """By which the ledger knows a source again: SHA-256 of a file's bytes or of a database's address; None for frames."""
+    if frame is None and source.url:
+        from reticent.table.database import redacted, select
+
+        return hashlib.sha256(f"{redacted(source.url)} {select(source.table, source.query)}".encode()).hexdigest()
     if frame is not None or source.path is None:
         return None
     with open(source.path, "rb") as handle:
@@ -102,6 +112,12 @@ def _of_frame(frame: Any) -> pl.LazyFrame:
     raise SourceError(
         f"A frame of type {type(frame).__name__!r} is not supported.", attempt="a pandas, Polars or pyarrow frame."
     )
+
+
+def _of_database(source: Source) -> pl.LazyFrame:
+    from reticent.table.database import read
+
+    return read(source.url, source.table, source.query).lazy()  # type: ignore[arg-type]
 
 
 def _of_file(source: Source) -> pl.LazyFrame:

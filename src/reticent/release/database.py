@@ -1,0 +1,84 @@
+"""A release as tables of a database, with its manifest beside it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+
+from reticent.errors import OutputExists, ReticentError, SourceError
+from reticent.table.database import driver, path_of, quoted, redacted, scheme
+
+
+def write(frames: dict[str, pl.DataFrame], manifest: str, url: str, table: str) -> list[str]:
+    """One table per data file (`people`, or `people_quasi` and `people_sensitive`) and `people_manifest`; all or none.
+
+    An existing table is never replaced.  Returns the names of the tables.
+    """
+    names = {table if len(frames) == 1 else f"{table}_{name}": frame for name, frame in frames.items()}
+    names[f"{table}_manifest"] = pl.DataFrame({"manifest": [manifest]})
+    writer = {"postgresql": _postgresql, "sqlite": _sqlite, "duckdb": _duckdb}[scheme(url)]
+    try:
+        writer(url, names)
+    except (ReticentError, ImportError):
+        raise
+    except Exception as error:
+        if "exist" in str(error).lower():
+            raise OutputExists(
+                f"{redacted(url)} has a table of that name.",
+                why="An existing table is never replaced.",
+                attempt="another name.",
+            ) from None
+        raise SourceError(f"Writing to {redacted(url)} failed: {type(error).__name__}.") from None
+    return list(names)
+
+
+def _postgresql(url: str, tables: dict[str, pl.DataFrame]) -> None:
+    dbapi = driver("adbc_driver_postgresql.dbapi", "postgres")
+    with dbapi.connect(url) as connection, connection.cursor() as cursor:
+        for name, frame in tables.items():
+            schema, _, bare = name.rpartition(".")
+            cursor.adbc_ingest(bare, frame.to_arrow(), mode="create", db_schema_name=schema or None)
+        connection.commit()
+
+
+_AFFINITY = {pl.String: "TEXT", pl.Boolean: "INTEGER", pl.Float32: "REAL", pl.Float64: "REAL"}
+
+
+def _sqlite(url: str, tables: dict[str, pl.DataFrame]) -> None:
+    import sqlite3
+    from contextlib import closing
+
+    with closing(sqlite3.connect(path_of(url, there=False), isolation_level=None)) as connection:
+        connection.execute("BEGIN")
+        try:
+            for name, frame in tables.items():
+                columns = ", ".join(f"{quoted_name(c)} {_affinity(t)}" for c, t in frame.schema.items())
+                connection.execute(f"CREATE TABLE {quoted(name)} ({columns})")
+                marks = ", ".join("?" * frame.width)
+                plain = frame.with_columns(pl.col(pl.Date, pl.Datetime, pl.Time).cast(pl.String))
+                connection.executemany(f"INSERT INTO {quoted(name)} VALUES ({marks})", plain.iter_rows())
+            connection.execute("COMMIT")
+        except BaseException:
+            connection.execute("ROLLBACK")
+            raise
+
+
+def quoted_name(column: str) -> str:
+    return '"' + column.replace('"', '""') + '"'
+
+
+def _affinity(dtype: Any) -> str:
+    if dtype.is_integer():
+        return "INTEGER"
+    return _AFFINITY.get(type(dtype) if not isinstance(dtype, type) else dtype, "TEXT")
+
+
+def _duckdb(url: str, tables: dict[str, pl.DataFrame]) -> None:
+    duckdb = driver("duckdb", "query")
+    with duckdb.connect(str(path_of(url, there=False))) as connection:
+        connection.begin()
+        for at, (name, frame) in enumerate(tables.items()):
+            connection.register(f"release_{at}", frame.to_arrow())
+            connection.execute(f"CREATE TABLE {quoted(name)} AS SELECT * FROM release_{at}")
+        connection.commit()
