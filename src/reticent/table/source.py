@@ -14,6 +14,7 @@ from typing import Any
 import polars as pl
 
 from reticent.errors import SourceError
+from reticent.table.formats import EXCEL, STATISTICS
 
 CSV, PARQUET, ARROW = {".csv", ".tsv", ".txt", ".data"}, {".parquet", ".pq"}, {".arrow", ".feather", ".ipc"}
 
@@ -140,6 +141,8 @@ def _of_file(source: Source) -> pl.LazyFrame:
             lazy = pl.scan_ipc(path)
         elif suffix in CSV:
             lazy = _scan_csv(source, path)
+        elif suffix in EXCEL or suffix in STATISTICS:
+            lazy = _of_program(path)
         else:
             raise SourceError(f"The file type {suffix!r} is not known.", attempt=".csv, .parquet or .arrow.")
         lazy.collect_schema()
@@ -149,6 +152,19 @@ def _of_file(source: Source) -> pl.LazyFrame:
             attempt="the right file type, delimiter and encoding.",
         ) from None
     return lazy
+
+
+def _of_program(path: Path) -> pl.LazyFrame:
+    from reticent.table import formats
+
+    try:
+        return formats.read(path).lazy()
+    except SourceError:
+        raise
+    except Exception as error:
+        raise SourceError(
+            f"The file {path.name} cannot be read: {type(error).__name__}.", attempt="saving it as CSV."
+        ) from None
 
 
 def _scan_csv(source: Source, path: Path) -> pl.LazyFrame:
