@@ -1,0 +1,93 @@
+"""The audit: recount a release from its published files, by formulas of its own, and judge every promise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from reticent.audit.grouping import Groups, Numbered, group, number
+from reticent.audit.judge import Recount, judge, measures, worst
+from reticent.audit.measure import anonymity
+from reticent.audit.published import Published, open_folder, open_table
+from reticent.audit.result import Audit
+from reticent.audit.sensitive import Sensitive, jointly, recount
+from reticent.errors import BundleDamaged, JobError
+from reticent.table.roles import Column, Role
+from reticent.utility import loss
+from reticent.utility.labels import Unreadable, scale
+
+
+def audit(release: Any, *, source: Any = None, expect_digest: str | None = None, job: Any = None,
+          columns: Mapping[str, Column] | None = None, quasi: Iterable[str] | None = None, sensitive: Iterable[str] | None = None,
+          hierarchy: Mapping[str, Any] | None = None, missing: Sequence[str] = (), promises: Iterable[Any] = (),
+          population: Any = None) -> Audit:  # fmt: skip
+    """Recount a release folder (or an opened release), or a table that another tool made, and judge its promises.
+
+    `expect_digest` refuses a release that was changed.  `source` (a path, a frame or a `Source`) checks the rows against where
+    they came from, and that nothing else of it leaked.  A plain CSV or Parquet file or frame needs the roles of its columns: a
+    `job`, `columns`, or `quasi`, `sensitive` and `hierarchy`; `missing` lists texts that mean null; `promises` are judged too.
+    """
+    published = _opened(release, expect_digest, job, columns, quasi, sensitive, hierarchy, missing, promises)
+    numbered = {column["name"]: number(published.frame[column["name"]]) for column in published.named(Role.QUASI)}
+    groups = group(list(numbered.values()), len(published.frame))
+    found = _sensitive(published, groups)
+    notes: list[str] = []
+    table = Recount(groups.sizes, found)
+    verdicts = tuple(judge(promise, table) for promise in published.promises)
+    each = {column.name: measures(column) for column in found}
+    achieved = {"k-anonymity": anonymity.k(groups.sizes), **worst(list(each.values()))}
+    return Audit(published.kind, len(published.frame), len(groups), published.withheld, verdicts, achieved,
+                 _utility(published, numbered, groups, notes), each if len(each) > 1 else {}, None, tuple(notes))  # fmt: skip
+
+
+def _opened(release: Any, expect_digest: str | None, job: Any, columns: Mapping[str, Column] | None, quasi: Iterable[str] | None,
+            sensitive: Iterable[str] | None, hierarchy: Mapping[str, Any] | None, missing: Sequence[str],
+            promises: Iterable[Any]) -> Published:  # fmt: skip
+    folder = getattr(release, "folder", release)
+    plain = not isinstance(folder, str | Path) or Path(folder).is_file()
+    if not plain:
+        return open_folder(folder, expect_digest)
+    if expect_digest is not None:
+        raise JobError("A digest is that of a release folder; this is a plain table.", attempt="leaving expect_digest out.")
+    declared = dict(columns or (job.columns if job is not None else {}))
+    declared |= {name: Column(Role.QUASI) for name in quasi or () if name not in declared}
+    declared |= {name: Column(Role.SENSITIVE, missing="category") for name in sensitive or () if name not in declared}
+    for name, tree in (hierarchy or {}).items():
+        if name not in declared:
+            raise JobError(f"A hierarchy is given for {name!r}, which has no role.", attempt="quasi=[...] or sensitive=[...] with it.")
+        one = declared[name]
+        declared[name] = Column(one.role, one.type, tree, one.order, one.domain, one.missing)
+    asked = [*promises, *(job.promises if job is not None else ())]
+    marks = tuple(missing) or (job.source.missing if job is not None else ())
+    return open_table(folder, declared, asked, missing=marks, jointly=bool(getattr(job, "jointly", False)))
+
+
+def _sensitive(published: Published, groups: Groups) -> list[Sensitive]:
+    entries = published.named(Role.SENSITIVE)
+    if published.jointly and len(entries) > 1:
+        return [jointly(entries, published.frame, groups)]
+    return [recount(entry, published.frame[entry["name"]], groups) for entry in entries]
+
+
+def _utility(published: Published, numbered: Mapping[str, Numbered], groups: Groups, notes: list[str]) -> dict[str, Any]:
+    """Information loss from the labels.  A release whose labels cannot be read is damaged; of a foreign table that much is not known."""
+    columns = []
+    for entry in published.named(Role.QUASI):
+        values = numbered[entry["name"]]
+        labels = values.distinct.to_list()
+        try:
+            lines = scale(entry, labels, foreign=published.foreign)
+            rows = np.bincount(values.codes, minlength=len(values))
+            columns.append(loss.Labelled(entry["name"], lines, lines.read(labels), rows))
+        except Unreadable:
+            if not published.foreign:
+                raise BundleDamaged(f"Column {entry['name']!r} holds labels that its schema does not explain.") from None
+            notes.append(f"the labels of {entry['name']!r} are not understood: no information loss")
+    k = max((int(promise["k"]) for promise in published.promises if "k" in promise), default=1)
+    found = loss.measures(columns, groups.sizes, withheld=published.withheld, k=k, weights=published.weights)
+    if len(columns) < len(numbered):
+        found |= {"ail": None, "precision": None}
+    return found

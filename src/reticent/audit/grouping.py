@@ -1,0 +1,123 @@
+"""The groups of a published table: rows whose labels are equal in every quasi-identifying column.
+
+Each column is numbered by its distinct values, the numbers of a row are packed into one word, and one sort of the words
+gives groups and counts at once.  Labels are compared as texts; nothing is known of what they mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+import polars as pl
+
+from reticent.audit.measure.counts import Counts
+
+_WORD = 1 << 62
+
+
+@dataclass(frozen=True, eq=False)
+class Numbered:
+    """A column as numbers: `distinct[code]` is its value; a null is a value like another."""
+
+    codes: np.ndarray
+    distinct: pl.Series
+
+    def __len__(self) -> int:
+        return len(self.distinct)
+
+
+def number(series: pl.Series) -> Numbered:
+    """Number the distinct values of a column."""
+    if isinstance(series.dtype, pl.Categorical | pl.Enum):
+        series = series.cast(pl.String)
+    keys = series.cast(pl.Categorical).to_physical() if series.dtype == pl.String else _integers(series)
+    top = int(keys.max() or 0)  # type: ignore[arg-type]
+    if keys.null_count():
+        top += 1
+        keys = keys.fill_null(top)
+    raw = keys.to_numpy()
+    if top > 8 * len(raw) + 1024:
+        _, first, codes = np.unique(raw, return_index=True, return_inverse=True)
+        return Numbered(codes.astype(np.int64), series.gather(first))
+    where = np.full(top + 1, -1, np.int64)
+    where[raw] = np.arange(len(raw))
+    used = np.flatnonzero(where >= 0)
+    rank = np.zeros(top + 1, np.int64)
+    rank[used] = np.arange(len(used))
+    return Numbered(rank[raw], series.gather(where[used]))
+
+
+def _integers(series: pl.Series) -> pl.Series:
+    """Non-negative integers, equal where the values are; NaN is null."""
+    if series.dtype == pl.Null:
+        return pl.Series(series.name, [None] * len(series), dtype=pl.UInt64)
+    if series.dtype.is_float():
+        series = series.fill_nan(None)
+    physical = series.to_physical()
+    if physical.dtype.is_integer() or physical.dtype == pl.Boolean:
+        physical = physical.cast(pl.Int128)
+        offset = physical - (physical.min() or 0)
+        if (offset.max() or 0) < _WORD:
+            return offset.cast(pl.Int64)
+    return series.rank("dense").cast(pl.Int64)
+
+
+def pack(columns: Sequence[Numbered], rows: int) -> np.ndarray:
+    """One number for each combination, in the order of the columns' codes."""
+    word, room = np.zeros(rows, np.int64), 1
+    for column in columns:
+        if room * len(column) > _WORD:
+            distinct, word = np.unique(word, return_inverse=True)
+            room = len(distinct)
+        word = word * len(column) + column.codes
+        room *= len(column)
+    return word
+
+
+def unpack(words: np.ndarray, columns: Sequence[Numbered]) -> np.ndarray:
+    """The codes of packed combinations, where all columns fitted one word."""
+    codes = np.empty((len(words), len(columns)), np.int64)
+    for at in reversed(range(len(columns))):
+        words, codes[:, at] = np.divmod(words, len(columns[at]))
+    return codes
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Groups in order of their words: `labels[group, column]` numbers its labels."""
+
+    word: np.ndarray  # of each row
+    sizes: np.ndarray
+    labels: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    def counts(self, values: Numbered) -> Counts:
+        """How many rows of each group hold each value."""
+        word, m = self.word, len(values)
+        if len(word) and (int(word.max()) + 1) * m > _WORD:
+            word = np.unique(word, return_inverse=True)[1]
+        both, count = np.unique(word * m + values.codes, return_counts=True)
+        group = np.cumsum(np.diff(both // m, prepend=-1) != 0) - 1
+        totals = np.bincount(values.codes, minlength=m)
+        return Counts(group, both % m, count.astype(np.int64), totals.astype(np.int64))
+
+    def number_of_rows(self) -> np.ndarray:
+        """The group of each row."""
+        return np.unique(self.word, return_inverse=True)[1]
+
+
+def group(columns: Sequence[Numbered], rows: int) -> Groups:
+    word = pack(columns, rows)
+    distinct, sizes = np.unique(word, return_counts=True)
+    if prod(len(column) for column in columns) <= _WORD:
+        labels = unpack(distinct, columns)
+    else:
+        row = np.empty(len(distinct), np.int64)
+        row[np.searchsorted(distinct, word)] = np.arange(rows)
+        labels = np.column_stack([column.codes[row] for column in columns])
+    return Groups(word, sizes.astype(np.int64), labels)

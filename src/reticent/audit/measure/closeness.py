@@ -1,0 +1,112 @@
+"""t-closeness (Li, Li & Venkatasubramanian 2007): the earth mover's distance of a group from the published table, `<= t`.
+
+With e(v) = rows * count(v) - total(v) * size, which is rows * size * (q - p), each distance is a sum of integers:
+
+    equal          1/2 sum |e|                                  over rows * size
+    ordered        sum_i |sum_{j <= i} e(j)| / (m - 1)          over rows * size, m values published, in their order
+    hierarchical   sum over levels h = 1..H of h/H * 1/2 (sum |e| of the nodes at h - 1, minus that at h)
+
+The third is section 5.2's sum of height * min(positive, negative) over inner nodes: the lesser of the two is half of what
+the children's |e| exceed their parent's.  Everything is computed from the values that occur in a group: where one does not,
+e is -total * size, and such terms are added in closed form.  A null is the last value of an order, a leaf under the root of a tree.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+from reticent.audit.measure.comparison import greatest
+from reticent.audit.measure.counts import Counts
+
+
+def equal(views: list[Counts]) -> Fraction:
+    return max(_equal(view) for view in views)
+
+
+def _equal(view: Counts) -> Fraction:
+    """The positive e alone: they sum to half of all |e|."""
+    count, sizes, totals = view.integers()
+    excess = np.maximum(count * view.rows - totals[view.value] * sizes[view.group], 0)
+    return greatest(_by_group(excess, view), sizes * view.rows)
+
+
+def ordered(views: list[Counts]) -> Fraction:
+    return max(_ordered(view) for view in views)
+
+
+def _ordered(view: Counts) -> Fraction:
+    """Between two values of a group the cumulative count stands still at C, and |rows * C - size * T_i| changes sign once,
+    where the table's cumulative count T_i passes rows * C / size."""
+    if view.occurring < 2:
+        return Fraction(0)
+    place = np.cumsum(view.totals > 0) - 1
+    count, sizes, totals = view.integers(view.occurring)
+    table = np.cumsum(totals[view.totals > 0])  # T_i
+    before = np.append(0, np.cumsum(table))  # sum of T_0 .. T_{i-1}
+    start = place[view.value]
+    follows = np.append(start[1:], 0)
+    last = np.append(view.group[1:] != view.group[:-1], True)
+    stop = np.where(last, view.occurring, follows)
+    reached = _cumulative(count, view)
+    size = sizes[view.group]
+    work = _run(start, stop, reached, size, view.rows, table, before)
+    total = _by_group(work, view)
+    lead = start[view.starts]  # before a group's first value nothing has come: C = 0
+    total = total + sizes * before[lead]
+    return greatest(total, sizes * (view.rows * (view.occurring - 1)))
+
+
+def _run(start: np.ndarray, stop: np.ndarray, reached: np.ndarray, size: np.ndarray, rows: int, table: np.ndarray,
+         before: np.ndarray) -> np.ndarray:  # fmt: skip
+    """sum over i in start .. stop of |rows * reached - size * T_i|."""
+    level = reached * rows
+    turn = np.searchsorted(table, (level // size).astype(np.int64), side="right")  # T_i <= level / size before it
+    turn = np.clip(turn, start, stop)
+    below = level * (turn - start) - size * (before[turn] - before[start])
+    above = size * (before[stop] - before[turn]) - level * (stop - turn)
+    return below + above
+
+
+def hierarchical(views: list[Counts], paths: np.ndarray) -> Fraction:
+    """`paths[value, level]` numbers the node above a value at a level: values in pre-order, level 0 the value itself."""
+    return max(_hierarchical(view, paths) for view in views)
+
+
+def _hierarchical(view: Counts, paths: np.ndarray) -> Fraction:
+    height = paths.shape[1] - 1
+    if height == 0 or not len(view.group):
+        return Fraction(0)
+    count, sizes, totals = view.integers(2 * height)
+    work: np.ndarray | int = 0
+    below = _absolute(view, paths[:, 0], count, sizes, totals)
+    for level in range(1, height + 1):
+        here = _absolute(view, paths[:, level], count, sizes, totals)
+        work = work + level * (below - here)
+        below = here
+    return greatest(work, sizes * (2 * height * view.rows))
+
+
+def _absolute(view: Counts, node: np.ndarray, count: np.ndarray, sizes: np.ndarray, totals: np.ndarray) -> np.ndarray:
+    """sum |e| over the nodes of one level, for each group; equal nodes stand next to each other."""
+    of_entry = node[view.value]
+    fresh = np.append(True, (view.group[1:] != view.group[:-1]) | (of_entry[1:] != of_entry[:-1]))
+    starts = np.flatnonzero(fresh)
+    held = np.add.reduceat(count, starts)
+    level = np.zeros(int(node.max()) + 1, totals.dtype)
+    np.add.at(level, node, totals)
+    group = view.group[starts]
+    expected = level[of_entry[starts]] * sizes[group]
+    excess = np.abs(held * view.rows - expected) - expected  # all |e| as if nothing occurred, corrected where something does
+    return np.add.reduceat(excess, np.flatnonzero(np.diff(group, prepend=-1))) + sizes * view.rows
+
+
+def _by_group(entries: np.ndarray, view: Counts) -> np.ndarray:
+    return np.add.reduceat(entries, view.starts) if len(entries) else entries
+
+
+def _cumulative(count: np.ndarray, view: Counts) -> np.ndarray:
+    """Running sum of the counts inside each group."""
+    running = np.cumsum(count)
+    return running - (running[view.starts] - count[view.starts])[view.group]

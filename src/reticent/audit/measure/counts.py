@@ -1,0 +1,74 @@
+"""What the measures are computed from: how many rows of each group hold each sensitive value.
+
+Entries are (group, value, count) with count > 0, in order of group and then of value; values are numbered in the order
+of their domain, a null last.  A missing value may never help a promise, so every measure is taken on two tables where
+there are nulls: as published, the null being one more value, and without the null rows (`views`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+_ROOM = 1 << 62
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """`emptied` is how many groups had nothing but null rows, and are left out of this view."""
+
+    group: np.ndarray  # int64, 0 .. groups - 1, none skipped
+    value: np.ndarray  # int64
+    count: np.ndarray  # int64, > 0
+    totals: np.ndarray  # int64, rows of each value in the whole table; 0 for a value of the domain that is not published
+    emptied: int = 0
+
+    @cached_property
+    def rows(self) -> int:
+        return int(self.totals.sum())
+
+    @cached_property
+    def groups(self) -> int:
+        return int(self.group[-1]) + 1 if len(self.group) else 0
+
+    @cached_property
+    def starts(self) -> np.ndarray:
+        """The first entry of each group."""
+        return np.flatnonzero(np.diff(self.group, prepend=-1))
+
+    @cached_property
+    def sizes(self) -> np.ndarray:
+        return np.add.reduceat(self.count, self.starts) if len(self.group) else self.count
+
+    @cached_property
+    def occurring(self) -> int:
+        """How many values are published at all."""
+        return int(np.count_nonzero(self.totals))
+
+    @property
+    def complete(self) -> bool:
+        """Whether every published value occurs in every group."""
+        return len(self.group) == self.groups * self.occurring
+
+    def integers(self, terms: int = 1) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(counts, sizes, totals) in which `terms` products of rows and a size add up without overflow."""
+        room = self.rows * int(self.sizes.max(initial=1)) * terms
+        kind: type = np.int64 if room < _ROOM else object
+        return self.count.astype(kind), self.sizes.astype(kind), self.totals.astype(kind)
+
+    def without(self, unknown: np.ndarray) -> Counts:
+        """The table without the rows of some values."""
+        kept = ~unknown[self.value]
+        group = self.group[kept]
+        number = np.cumsum(np.diff(group, prepend=-1) != 0) - 1
+        left = int(number[-1]) + 1 if len(number) else 0
+        return Counts(number, self.value[kept], self.count[kept], np.where(unknown, 0, self.totals), self.groups - left)
+
+
+def views(counts: Counts, unknown: np.ndarray) -> list[Counts]:
+    """The tables a promise must hold on; `unknown` marks the values that are or hold a null."""
+    if not (unknown & (counts.totals > 0)).any():
+        return [counts]
+    return [counts, counts.without(unknown)]

@@ -1,0 +1,40 @@
+"""delta-disclosure (Brickell & Shmatikov 2008): |log(q / p)| < delta for every value of the published table, strictly.
+
+A value absent from a group breaks it, whatever delta (log 0), unless absent = "ignore"; the logarithm is natural, or base 2.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import log, log2
+
+from reticent.audit.measure.comparison import compare_ln, compare_log2, greatest, least
+from reticent.audit.measure.counts import Counts
+
+
+def worst_ratio(views: list[Counts], *, absent: str = "break") -> Fraction | None:
+    """The greatest of q / p and p / q; None where an absent value breaks every delta."""
+    found = Fraction(1)
+    for view in views:
+        if absent != "ignore" and not view.complete:
+            return None
+        if not len(view.group):
+            continue
+        count, sizes, totals = view.integers()
+        observed, expected = count * view.rows, totals[view.value] * sizes[view.group]
+        found = max(found, greatest(observed, expected), 1 / least(observed, expected))
+    return found
+
+
+def delta(ratio: Fraction | None, base: object = "e") -> float | None:
+    """|log| of the worst ratio, for display: every delta above it holds."""
+    if ratio is None:
+        return None
+    logarithm = log2 if str(base) == "2" else log
+    return logarithm(ratio.numerator) - logarithm(ratio.denominator)
+
+
+def delta_holds(ratio: Fraction | None, asked: Fraction, base: object = "e") -> bool:
+    if ratio is None:
+        return False
+    return (compare_log2 if str(base) == "2" else compare_ln)(ratio, asked) < 0

@@ -1,0 +1,47 @@
+"""beta-likeness (Cao & Karras, VLDB 2012, section 3): how far a group lifts a value of the published table, relatively.
+
+    basic       q <= p (1 + beta)                                  beta achieved = max q / p - 1
+    enhanced    q <= p (1 + min(beta, -ln p))                      the same where every gain is within -ln p, else none
+    two-sided   and q >= p / (1 + the same bound) (ERRATA 1.12)    also p / q - 1, and none where a value is absent
+
+All `<=`.  Whether a gain is within -ln p is decided for each value apart: capping the measured gain would hide a violation.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import log
+
+from reticent.audit.measure.comparison import compare_ln, extremes_by_value
+from reticent.audit.measure.counts import Counts
+
+
+def beta(views: list[Counts], *, enhanced: bool, two_sided: bool) -> Fraction | None:
+    """The least beta that holds, at least 0; None where none does."""
+    found = Fraction(0)
+    for view in views:
+        if two_sided and not view.complete:
+            return None
+        for p, gain in _gains(view, two_sided):
+            if enhanced and not _within_log(p, gain):
+                return None
+            found = max(found, gain)
+    return found
+
+
+def _gains(view: Counts, two_sided: bool) -> list[tuple[Fraction, Fraction]]:
+    """(p, greatest gain) of each value that occurs."""
+    size = view.sizes[view.group]
+    frequency = {v: Fraction(int(total), view.rows) for v, total in enumerate(view.totals) if total}
+    upper = extremes_by_value(view.value, view.count, size, max)
+    gains = [(frequency[v], q / frequency[v] - 1) for v, q in upper.items()]
+    if two_sided:
+        gains += [(frequency[v], frequency[v] / q - 1) for v, q in extremes_by_value(view.value, view.count, size, min).items()]
+    return gains
+
+
+def _within_log(p: Fraction, gain: Fraction) -> bool:
+    """gain <= -ln p."""
+    if gain >= 0 and float(gain) < -0.999 * log(p):  # far from the bound: floating point errs by 1e-15, not by 1e-3
+        return True
+    return compare_ln(1 / p, gain) >= 0

@@ -1,0 +1,90 @@
+"""The result of an audit: machine-readable in a stable shape, and a short table for people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from reticent.audit.judge import Verdict
+
+
+@dataclass(frozen=True, eq=False)
+class Audit:
+    """What a release shows.  `exact` holds the measures as integers and fractions, `achieved` as plain numbers."""
+
+    kind: str
+    rows: int
+    groups: int
+    withheld: int
+    promises: tuple[Verdict, ...]
+    exact: Mapping[str, Any]
+    utility: Mapping[str, Any]
+    by_column: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    source: Any = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def kept(self) -> bool | None:
+        """True if every promise is kept (and, audited against its source, nothing leaked); None where the files cannot show it."""
+        found = [verdict.kept for verdict in self.promises]
+        if self.source is not None:
+            found.append(self.source.passed)
+        if False in found:
+            return False
+        return None if None in found or not self.promises else True
+
+    @property
+    def achieved(self) -> dict[str, Any]:
+        return plain(self.exact)
+
+    def to_dict(self) -> dict[str, Any]:
+        promises = [{"model": v.model, "column": v.column, "asked": plain(v.asked), "achieved": plain(v.achieved), "kept": v.kept,
+                     "evidence": v.evidence} for v in self.promises]  # fmt: skip
+        found: dict[str, Any] = {"kind": self.kind, "rows": self.rows, "groups": self.groups, "withheld": self.withheld, "kept": self.kept,
+                                 "promises": promises, "achieved": self.achieved, "utility": plain(self.utility)}  # fmt: skip
+        if self.by_column:
+            found["achieved_by_column"] = plain(self.by_column)
+        if self.source is not None:
+            found["source"] = self.source.to_dict()
+        if self.notes:
+            found["notes"] = list(self.notes)
+        return found
+
+    def __str__(self) -> str:
+        lines = [f"{self.rows:,} rows in {self.groups:,} groups, {self.withheld:,} withheld: {_word(self.kept)}", ""]
+        for v in self.promises:
+            asked = ", ".join(f"{name} = {shown(value)}" for name, value in v.asked.items())
+            achieved = ", ".join(f"{name} = {shown(value)}" for name, value in v.achieved.items()) or v.evidence
+            lines.append(f"  {_word(v.kept):<10} {v.model} ({asked}){f' on {v.column}' if v.column else ''}: {achieved}")
+        width = max((len(name) for name in [*self.exact, *self.utility]), default=0)
+        lines += ["", *(f"  {name:<{width}}  {shown(value)}" for name, value in self.exact.items())]
+        lines += ["", *(f"  {name:<{width}}  {shown(value)}" for name, value in self.utility.items() if not isinstance(value, Mapping))]
+        if self.source is not None:
+            lines += ["", str(self.source)]
+        return "\n".join([*lines, *(f"  note: {note}" for note in self.notes)])
+
+
+def _word(kept: bool | None) -> str:
+    return {True: "kept", False: "BROKEN", None: "undecided"}[kept]
+
+
+def plain(value: Any) -> Any:
+    """Fractions as the nearest number JSON has; whole ones as integers."""
+    if isinstance(value, Fraction):
+        return int(value) if value.denominator == 1 else float(value)
+    if isinstance(value, Mapping):
+        return {str(name): plain(entry) for name, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(entry) for entry in value]
+    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
+
+
+def shown(value: Any) -> str:
+    if value is None:
+        return "none holds"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    number = plain(value)
+    return f"{number:,.4g}" if isinstance(number, float) and abs(number) < 1e4 else f"{number:,}" if isinstance(number, int | float) else str(number)

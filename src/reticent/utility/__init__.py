@@ -1,0 +1,1 @@
+"""What a release still says: information loss from the published labels alone."""
