@@ -1,0 +1,84 @@
+"""Mondrian: strict multidimensional partitioning (LeFevre, DeWitt & Ramakrishnan, ICDE 2006, section 4).
+
+Cells and any conjunction of count-capped and bound promises -> a recipe of disjoint groups.  Starting from the whole
+table, each node is cut in two as long as both sides keep every promise.  All nodes of a level are cut together; the
+interpreter loops over depth only.
+
+Departs from the paper: how a cut is chosen is a choice (`cuts`), the paper's being "median"; and both sides are checked
+against every promise, not against a size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from reticent.errors import JobError, suggest
+from reticent.methods.cuts.judge import Judge
+from reticent.methods.cuts.loss import LossCuts
+from reticent.methods.cuts.median import MedianCuts
+from reticent.methods.cuts.nodes import Nodes
+from reticent.methods.cuts.spans import Spans
+from reticent.methods.reachable import check_reachable
+from reticent.models.promises import Promises
+from reticent.models.shapes import Bound, CountCapped
+from reticent.randomness import Random
+from reticent.recipe.recipe import Recipe
+from reticent.table.cells import Cells
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mondrian:
+    """`cuts` "loss" weighs every cut by the loss it leaves; "median" is the paper's, with or without `fallback` to the
+    next widest column.  `labels` "sets" publishes the exact values of a group instead of their common ancestor.
+    `weights` says how much a column's loss counts; 1 where it is silent.
+    """
+
+    cuts: Literal["loss", "median"] = "loss"
+    fallback: bool = True
+    labels: Literal["nodes", "sets"] = "nodes"
+    weights: Mapping[str, float] | None = None
+    name: ClassVar[str] = "mondrian"
+    keeps: ClassVar[tuple[type, ...]] = (CountCapped, Bound)
+
+    def __post_init__(self) -> None:
+        _among("cuts", self.cuts, ("loss", "median"))
+        _among("labels", self.labels, ("nodes", "sets"))
+        for column, weight in (self.weights or {}).items():
+            if isinstance(weight, bool) or not isinstance(weight, Real | np.number) or not 0 <= weight < float("inf"):
+                raise JobError(f"The weight of {column!r} must be a number >= 0.", attempt="1 for an ordinary column.")
+
+    def plan(self, cells: Cells, promises: Promises, rng: Random) -> Recipe:
+        """Cut until no cut keeps the promises; nothing is drawn."""
+        bound = check_reachable(cells, promises, self.name)
+        nodes = Nodes.of(cells)
+        judge = Judge(bound, nodes)
+        # Groups whose labels are equal are published as one: harmless where a union keeps what its parts keep.
+        apart = self.labels == "nodes" and not promises.union_closed
+        spans = Spans.of(cells.quasi, self._weights(cells), apart=apart)
+        if self.cuts == "loss":
+            chooser: LossCuts | MedianCuts = LossCuts(nodes, judge, spans)
+        else:
+            chooser = MedianCuts(nodes, judge, spans, fallback=self.fallback, apart=apart)
+        while len(nodes):
+            chosen, cuts = chooser.choose()
+            nodes.close(chosen)
+            nodes.cut(cuts)
+        return Recipe.of_groups(cells, nodes.group_of_cell(), self.labels)
+
+    def _weights(self, cells: Cells) -> np.ndarray:
+        names = [domain.name for domain in cells.quasi]
+        given: dict[str, Any] = dict(self.weights or {})
+        for column in given:
+            if column not in names:
+                raise JobError(f"A weight is given for {column!r}, which is not a quasi-identifier.", attempt=suggest(column, names))
+        return np.array([float(given.get(name, 1)) for name in names])
+
+
+def _among(option: str, value: str, known: tuple[str, ...]) -> None:
+    if value not in known:
+        raise JobError(f"mondrian: {option} = {value!r} is not known.", attempt=suggest(str(value), known))
