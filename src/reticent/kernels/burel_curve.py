@@ -1,0 +1,94 @@
+"""Retrieve along the curve (BUREL, section 4.5): for each class the nearest free rows of a seed in every bucket.
+
+Places are cells in the order of (bucket, key); `left` counts their free rows.  A place without free rows is skipped by
+two chains, towards lower and towards higher places, that are shortened as they are walked.
+"""
+
+import cython
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def find(chain: cython.longlong[::1], at: cython.longlong) -> cython.longlong:
+    """The first place at or beyond `at` that has free rows."""
+    end: cython.longlong = at
+    step: cython.longlong
+    while chain[end] != end:
+        end = chain[end]
+    while chain[at] != end:
+        step = chain[at]
+        chain[at] = end
+        at = step
+    return end
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def place_of(
+    keys: cython.longlong[::1], low: cython.longlong, high: cython.longlong, key: cython.longlong
+) -> cython.longlong:
+    """The first place in low .. high whose key is at least `key`."""
+    middle: cython.longlong
+    while low < high:
+        middle = (low + high) >> 1
+        if keys[middle] < key:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+def fill_along(
+    keys: cython.longlong[::1],
+    left: cython.longlong[::1],
+    starts: cython.longlong[::1],
+    sizes: cython.longlong[:, ::1],
+    seeds: cython.longlong[:, ::1],
+    chains: cython.longlong[:, ::1],
+    taken: cython.longlong[:, ::1],
+) -> cython.longlong:
+    """taken[i] = (place, class, rows); returns how many entries there are.
+
+    `seeds` are (place, offset) of every row in random order: a row is free while its offset is below its place's free
+    rows, so the first free one is a random one.  `chains` are (2, places + 2), shifted by one: 0 and places + 1 are ends.
+    """
+    lower: cython.longlong[::1] = chains[0]
+    higher: cython.longlong[::1] = chains[1]
+    entries: cython.longlong = 0
+    at: cython.Py_ssize_t = 0
+    c: cython.Py_ssize_t
+    b: cython.Py_ssize_t
+    need: cython.longlong
+    before: cython.longlong
+    after: cython.longlong
+    pick: cython.longlong
+    rows: cython.longlong
+    key: cython.longlong
+    for c in range(sizes.shape[0]):
+        while seeds[at, 1] >= left[seeds[at, 0]]:
+            at = at + 1 if at + 1 < seeds.shape[0] else 0
+        key = keys[seeds[at, 0]]
+        for b in range(sizes.shape[1]):
+            need = sizes[c, b]
+            after = place_of(keys, starts[b], starts[b + 1], key) + 1
+            before = after - 1
+            while need > 0:
+                before = find(lower, before)
+                after = find(higher, after)
+                if after > starts[b + 1]:
+                    pick = before
+                elif before <= starts[b]:
+                    pick = after
+                else:
+                    pick = before if key - keys[before - 1] <= keys[after - 1] - key else after
+                rows = left[pick - 1] if left[pick - 1] < need else need
+                left[pick - 1] -= rows
+                need -= rows
+                if left[pick - 1] == 0:
+                    lower[pick] = pick - 1
+                    higher[pick] = pick + 1
+                taken[entries, 0] = pick - 1
+                taken[entries, 1] = c
+                taken[entries, 2] = rows
+                entries += 1
+    return entries

@@ -1,0 +1,100 @@
+"""BUREL: beta-likeness by bucketing and redistribution (Cao & Karras, VLDB 2012, sections 4.3-4.5).
+
+Cells and a promise that caps frequencies -> a recipe of equivalence classes, in three steps named after the paper's:
+DPpartition (`buckets`), biSplit (`ectree`), Retrieve (`retrieve`).  Which class a row joins depends on its quasi-identifiers and
+its bucket only; the sizes of classes depend on the sensitive column only.
+
+Departs from it: cells with quotas instead of rows; the corrections of the errata, 1.1 to 1.4; two-sided beta-likeness, where
+every value is a bucket of its own, since a lower bound says nothing of values that share one; classes of at least k rows where
+k-anonymity is promised too; and a table that only one class would keep, because a value is too rare, is refused.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from reticent.errors import ColumnError, JobError, PromiseUnreachable, suggest
+from reticent.methods.buckets import Buckets, bucket_values
+from reticent.methods.ectree import bi_split
+from reticent.methods.retrieve import retrieve
+from reticent.models.beta_likeness import BetaLikeness
+from reticent.models.k_anonymity import KAnonymity
+from reticent.models.promises import BoundPromises, Promises
+from reticent.randomness import Random
+from reticent.recipe.recipe import Recipe
+from reticent.table.cells import Cells
+
+FILLS = ("curve", "nearest")
+AXES = ("stretched", "steps")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Burel:
+    """`fill`: neighbours along the Hilbert curve, or by exact distance.  `axes`: stretched to one length, or one step per value."""
+
+    fill: str = "curve"
+    axes: str = "stretched"
+    name: ClassVar[str] = "burel"
+    kind: ClassVar[str] = "generalized"
+    keeps: ClassVar[tuple[type, ...]] = (BetaLikeness, KAnonymity)
+
+    def __post_init__(self) -> None:
+        for option, known in (("fill", FILLS), ("axes", AXES)):
+            if getattr(self, option) not in known:
+                raise JobError(
+                    f"burel: {option} = {getattr(self, option)!r} is not known.",
+                    attempt=suggest(str(getattr(self, option)), known),
+                )
+
+    def plan(self, cells: Cells, promises: Promises, rng: Random) -> Recipe:
+        bound = promises.bind(cells)
+        column = protected_column(self.name, bound)
+        totals = cells.totals(column)
+        refuse_single_value(self.name, cells.sensitive[column].name, totals)
+        buckets = bucket_values(totals, [caps for _, caps in bound.caps], cells.sensitive[column].null_code)
+        sizes = bi_split(buckets.sizes, lambda nodes: buckets.allow(nodes) & (nodes.sum(axis=1) >= bound.least_size))
+        if len(sizes) == 1:
+            refuse_whole_table(cells.sensitive[column].name, totals, buckets)
+        return retrieve(
+            cells, buckets.of_value[cells.values[:, column]], sizes, rng.stream("burel"), fill=self.fill, axes=self.axes
+        )
+
+
+def protected_column(method: str, bound: BoundPromises) -> int:
+    """The one sensitive column that the promises speak of."""
+    columns = {column for column, _ in bound.caps}
+    if len(columns) != 1:
+        raise JobError(
+            f"{method} protects one sensitive column; the promises speak of {len(columns)}.",
+            attempt='method = "mondrian" or "mosaic" for several.',
+        )
+    if bound.least_size > bound.cells.rows:
+        raise PromiseUnreachable(f"k = {bound.least_size} cannot be met: the table has {bound.cells.rows} row(s).")
+    return columns.pop()
+
+
+def refuse_single_value(method: str, name: str, totals: np.ndarray) -> None:
+    if (totals > 0).sum() < 2:
+        raise ColumnError(
+            f"The sensitive column {name!r} holds a single value.",
+            why=f"Everyone has it, so there is nothing that {method} could keep from being learned.",
+            attempt="another sensitive column, or not publishing this one.",
+        )
+
+
+def refuse_whole_table(name: str, totals: np.ndarray, buckets: Buckets) -> None:
+    """One class says only the overall distribution; where a rare value is the reason, another kind of release serves better."""
+    rows = int(totals.sum())
+    needed = np.ceil(buckets.upper[0, :, 1] / np.maximum(buckets.upper[0, :, 0], 1)).astype(np.int64)
+    rarest = int(needed.argmax())
+    if 2 * needed[rarest] > rows:
+        held, cap = int(totals[buckets.of_value == rarest].min()), buckets.upper[0, rarest]
+        raise PromiseUnreachable(
+            f"beta-likeness on {name!r} leaves burel a single class: the whole table.",
+            why=f"One value has {held} of {rows} rows and may reach a frequency of {cap[0] / cap[1]:.4g} in a class, "
+            f"so a class that holds it needs at least {needed[rarest]} rows: more than half of the table.",
+            attempt='a larger beta, withholding so rare a value, or method = "beta-perturbation".',
+        )

@@ -1,0 +1,139 @@
+"""Filling classes of given sizes with near rows of each bucket (Cao & Karras, VLDB 2012, section 4.5, function Retrieve).
+
+Every cell is a point of quasi-identifier space: a number's axis is its value, a category's the pre-order of its hierarchy's
+leaves.  For each class a random free row is the seed, and each bucket gives the free rows nearest to it: along the Hilbert
+curve, or by Euclidean distance.  Only quasi-identifiers and the bucket of a row decide where it goes.
+
+Departs from the paper: a cell may be split among classes, ties are broken by cell order, and axes are either stretched to one
+length, as the loss of section 4.1 weighs them, or as many steps long as the column has values.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from reticent.kernels.burel_curve import fill_along
+from reticent.kernels.burel_nearest import fill_nearest
+from reticent.kernels.hilbert import hilbert_keys
+from reticent.recipe.recipe import Recipe
+from reticent.table.cells import Cells
+from reticent.table.domain import Domain, RangeDomain
+
+KEY_BITS = 63
+MOST_BITS = 20  # squared distances of many axes still fit 64 bits
+
+
+def retrieve(
+    cells: Cells, bucket: np.ndarray, sizes: np.ndarray, rng: np.random.Generator, *, fill: str, axes: str
+) -> Recipe:
+    """Classes as a recipe: `bucket` is that of each cell, `sizes` how many rows each class draws from each bucket."""
+    bits = curve_bits(cells)
+    points = grid(cells, bits, stretch=axes == "stretched")
+    taken, place = (_along if fill == "curve" else _nearest)(points, bits, bucket, cells.counts, sizes, rng)
+    return Recipe(cells, place[taken[:, 0]], taken[:, 1].copy(), taken[:, 2].copy(), len(sizes))
+
+
+def curve_bits(cells: Cells) -> int:
+    """As many bits to an axis as the largest column needs, and as a 63-bit key has room for."""
+    most = max((domain.size for domain in cells.quasi), default=1)
+    return min(max(int(most - 1).bit_length(), 1), max(KEY_BITS // max(len(cells.quasi), 1), 1), MOST_BITS)
+
+
+def grid(cells: Cells, bits: int, *, stretch: bool) -> np.ndarray:
+    """(cells, axes) whole coordinates below 2^bits."""
+    side = (1 << bits) - 1
+    columns = [_coordinates(domain, side, stretch)[cells.codes[:, at]] for at, domain in enumerate(cells.quasi)]
+    return np.ascontiguousarray(np.column_stack(columns)) if columns else np.zeros((len(cells), 1), np.int64)
+
+
+def _coordinates(domain: Domain, side: int, stretch: bool) -> np.ndarray:
+    """The coordinate of each code; the null stands at the far end."""
+    steps = np.arange(domain.size, dtype=np.float64)
+    if stretch and isinstance(domain, RangeDomain) and len(domain.texts) > 1:
+        steps = np.append(
+            domain.positions - domain.positions[0], [domain.positions[-1] - domain.positions[0]] * domain.null
+        )
+    reach = float(steps[-1]) if len(steps) else 0.0
+    if reach > 0 and (stretch or reach > side):
+        steps = np.rint(steps / reach * side)
+    return steps.astype(np.int64)
+
+
+def _seeds(left: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """(place, offset) of every row, in random order."""
+    place = np.repeat(np.arange(len(left)), left)
+    offset = np.arange(len(place)) - np.repeat(np.cumsum(left) - left, left)
+    order = rng.permutation(len(place))
+    return np.ascontiguousarray(np.column_stack([place[order], offset[order]]))
+
+
+def _starts(bucket: np.ndarray, buckets: int) -> np.ndarray:
+    return np.append(0, np.cumsum(np.bincount(bucket, minlength=buckets))).astype(np.int64)
+
+
+def _room(cells: int, sizes: np.ndarray) -> np.ndarray:
+    """A take either empties a cell or ends a class's draw from a bucket."""
+    return np.empty((cells + int((sizes > 0).sum()), 3), np.int64)
+
+
+def _along(
+    points: np.ndarray, bits: int, bucket: np.ndarray, counts: np.ndarray, sizes: np.ndarray, rng: np.random.Generator
+):
+    keys = np.empty(len(points), np.int64)
+    hilbert_keys(np.ascontiguousarray(points[:, : KEY_BITS // bits]), bits, keys)
+    place = np.lexsort((keys, bucket))
+    left = counts[place]
+    chains = np.tile(np.arange(len(left) + 2, dtype=np.int64), (2, 1))
+    taken = _room(len(left), sizes)
+    entries = fill_along(keys[place], left, _starts(bucket, sizes.shape[1]), sizes, _seeds(left, rng), chains, taken)
+    return taken[:entries], place
+
+
+def _nearest(
+    points: np.ndarray, bits: int, bucket: np.ndarray, counts: np.ndarray, sizes: np.ndarray, rng: np.random.Generator
+):
+    starts = _starts(bucket, sizes.shape[1])
+    place, box, alive = _trees(points, np.argsort(bucket, kind="stable"), starts, counts)
+    left = counts[place]
+    taken = _room(len(left), sizes)
+    stack = np.empty((256, 2), np.int64)
+    entries = fill_nearest(
+        np.ascontiguousarray(points[place]),
+        box,
+        np.ascontiguousarray([left, alive]),
+        starts,
+        sizes,
+        _seeds(left, rng),
+        stack,
+        taken,
+    )
+    return taken[:entries], place
+
+
+def _trees(points: np.ndarray, place: np.ndarray, starts: np.ndarray, counts: np.ndarray):
+    """A balanced k-d tree over each bucket: places in order, each subtree's bounding box and rows.  All ranges of a depth at once."""
+    axes = points.shape[1]
+    box = np.empty((len(place), 2 * axes), np.int64)
+    alive = np.empty(len(place), np.int64)
+    low, high = starts[:-1], starts[1:]
+    while len(low):
+        kept = high > low
+        low, high = low[kept], high[kept]
+        length = high - low
+        of_range = np.repeat(np.arange(len(low)), length)
+        at = np.arange(len(of_range)) - np.repeat(np.cumsum(length) - length, length) + low[of_range]
+        here = points[place[at]]
+        first = np.cumsum(length) - length
+        if not len(low):
+            break
+        least, most = np.minimum.reduceat(here, first), np.maximum.reduceat(here, first)
+        node = (low + high) // 2
+        box[node, :axes], box[node, axes:] = least, most
+        alive[node] = np.add.reduceat(counts[place[at]], first)
+        widest = (most - least).argmax(axis=1)
+        order = np.lexsort((place[at], here[np.arange(len(at)), widest[of_range]], of_range))
+        place[at] = place[at][order]
+        low, high = np.concatenate([low, node + 1]), np.concatenate([node, high])
+        order = np.argsort(low, kind="stable")
+        low, high = low[order], high[order]
+    return place, box, alive

@@ -1,0 +1,155 @@
+import numpy as np
+import pytest
+
+from reticent.errors import ColumnError, JobError, PromiseUnreachable
+from reticent.kernels import burel_curve, burel_nearest
+from reticent.methods.burel import Burel
+from reticent.methods.retrieve import curve_bits, grid, retrieve
+from reticent.models.beta_likeness import BetaLikeness
+from reticent.models.k_anonymity import KAnonymity
+from reticent.models.promises import Promises
+from reticent.randomness import Random
+from reticent.recipe.recipe import Recipe
+from reticent.table.cells import Cells, gather
+from reticent.table.domain import range_domain, tree_domain
+from reticent.table.hierarchy import Hierarchy
+from tests.methods.random_cells import random_cells
+
+
+def line(values: list[int], positions: list[int] | None = None) -> Cells:
+    """One numeric quasi-identifier and a sensitive column."""
+    rows = len(values)
+    positions = list(range(rows)) if positions is None else positions
+    domain = range_domain(
+        "x", "numeric", "Int64", [str(i) for i in range(max(positions) + 1)], np.arange(max(positions) + 1), null=False
+    )
+    flat = tree_domain(
+        "s", "String", Hierarchy.flat([f"v{i}" for i in range(max(values) + 1)]), null=False, given=False
+    )
+    return gather(
+        (domain,),
+        (flat,),
+        np.array(positions, np.int32)[:, None],
+        np.array(values, np.int32)[:, None],
+        np.ones(rows, np.int64),
+    )[0]
+
+
+def plan(cells: Cells, *promises: object, seed: int = 1, **how: str) -> Recipe:
+    return Burel(**how).plan(cells, Promises.of(promises), Random.from_seed(seed))
+
+
+@pytest.mark.parametrize("fill", ["curve", "nearest"])
+def test_near_rows_join_one_class(fill: str):
+    # three values, each once in either cluster: two classes, one to a cluster
+    recipe = plan(line([0, 1, 2, 0, 1, 2], [0, 1, 2, 97, 98, 99]), BetaLikeness(3), fill=fill)
+    lower, upper = recipe.spans()
+    assert sorted((upper - lower)[:, 0].tolist()) == [2, 2]
+
+
+@pytest.mark.parametrize("fill", ["curve", "nearest"])
+def test_a_cell_may_be_split_among_classes(fill: str):
+    cells = line([0] * 8 + [1] * 8, [0] * 16)
+    recipe = plan(cells, BetaLikeness("0.1"), fill=fill)
+    assert len(cells) == 2
+    assert recipe.groups == 8
+    recipe.check_conserved()
+
+
+@pytest.mark.parametrize("number", range(40))
+def test_the_nearest_fill_takes_the_nearest_free_rows(number: int):
+    """Against brute force over the recipe, class by class: nothing nearer to the seed was free."""
+    cells = random_cells(number, most_rows=40)
+    bucket = np.zeros(len(cells), np.int64)
+    sizes = np.full((1, 1), cells.rows // 2 or 1)
+    recipe = retrieve(cells, bucket, sizes, np.random.default_rng(number), fill="nearest", axes="stretched")
+    taken = np.bincount(recipe.cell, weights=recipe.quota, minlength=len(cells)).astype(int)
+    points = grid(cells, curve_bits(cells), stretch=True)
+    fits = []
+    for seed in range(len(cells)):
+        away = ((points - points[seed]) ** 2).sum(axis=1)
+        whole = away < away[taken > 0].max()
+        fits.append(bool((taken[whole] == cells.counts[whole]).all() and taken[seed] > 0))
+    assert any(fits)
+
+
+def test_the_same_seed_gives_the_same_classes():
+    cells = random_cells(5)
+    one, other = (plan(cells, BetaLikeness(2), seed=9) for _ in range(2))
+    assert np.array_equal(one.cell, other.cell)
+    assert np.array_equal(one.group, other.group)
+
+
+def test_classes_have_at_least_k_rows_where_k_is_promised_too():
+    recipe = plan(line([0, 1] * 30), BetaLikeness(1), KAnonymity(7))
+    assert np.bincount(recipe.group, weights=recipe.quota).min() >= 7
+
+
+def test_two_sided_classes_hold_every_value():
+    recipe = plan(line([0, 1, 2, 2] * 20), BetaLikeness(2, two_sided=True))
+    assert recipe.groups > 1
+    assert (recipe.as_groups().histogram(0) > 0).all()
+
+
+def test_a_single_sensitive_value_is_refused():
+    with pytest.raises(ColumnError, match="single value"):
+        plan(line([0, 0, 0]), BetaLikeness(1))
+
+
+def test_a_value_too_rare_for_two_classes_is_refused_with_the_way_out():
+    with pytest.raises(PromiseUnreachable, match="beta-perturbation") as error:
+        plan(line([0] + [1, 2, 3] * 33), BetaLikeness("0.5"))
+    assert "1 of 100 rows" in str(error.value)
+    assert "67 rows" in str(error.value)
+    assert "v0" not in str(error.value)
+
+
+@pytest.mark.parametrize("options", [{"fill": "random"}, {"axes": "log"}])
+def test_unknown_options_are_refused(options: dict):
+    with pytest.raises(JobError, match="is not known"):
+        Burel(**options)
+
+
+def test_k_beyond_the_table_is_refused():
+    with pytest.raises(PromiseUnreachable, match="k = 50"):
+        plan(line([0, 1] * 10), BetaLikeness(1), KAnonymity(50))
+
+
+def test_more_axes_than_a_key_has_bits_still_make_classes():
+    rng = np.random.default_rng(3)
+    quasi = tuple(range_domain(f"x{i}", "numeric", "Int64", ["0", "1"], np.arange(2), null=False) for i in range(70))
+    flat = tree_domain("s", "String", Hierarchy.flat(["a", "b"]), null=False, given=False)
+    cells, _ = gather(
+        quasi,
+        (flat,),
+        rng.integers(0, 2, (30, 70)).astype(np.int32),
+        rng.integers(0, 2, (30, 1)).astype(np.int32),
+        np.ones(30, np.int64),
+    )
+    for fill in ("curve", "nearest"):
+        plan(cells, BetaLikeness(2), fill=fill).check_conserved()
+
+
+@pytest.mark.parametrize("kernel", [burel_curve, burel_nearest])
+def test_a_kernel_gives_the_same_uncompiled(kernel, monkeypatch):
+    import importlib.util
+    from pathlib import Path
+
+    name = kernel.__name__.rsplit(".", 1)[1]
+    source = Path(__file__).parents[2] / "src/reticent/kernels" / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(f"uncompiled_{name}", source)
+    plain = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(plain)
+    function = "fill_along" if name == "burel_curve" else "fill_nearest"
+    fill = "curve" if name == "burel_curve" else "nearest"
+    for number in range(10):
+        cells = random_cells(number, null=False)
+        try:
+            compiled = plan(cells, BetaLikeness(2), fill=fill)
+        except (ColumnError, PromiseUnreachable):
+            continue
+        with monkeypatch.context() as patched:
+            patched.setattr(f"reticent.methods.retrieve.{function}", getattr(plain, function))
+            python = plan(cells, BetaLikeness(2), fill=fill)
+        for part in ("cell", "group", "quota"):
+            assert np.array_equal(getattr(compiled, part), getattr(python, part))
