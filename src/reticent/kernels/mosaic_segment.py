@@ -369,12 +369,9 @@ def resolve_block(
         while e > 0:
             i = back[pick, e]
             # units that go home one by one are kept as one idle group
-            while e - i == 1 or marks[pool[pick + 1, e - 1], 0] >= 0:
-                if i == 0 or i - back[pick, i] != 1 or marks[pool[pick + 1, i - 1], 0] != marks[pool[pick + 1, e - 1], 0]:
-                    break
-                if e - i > 1 and not alike(pool[pick + 1], i, e, marks):
-                    break
-                i -= 1
+            if e - i == 1 and marks[pool[pick + 1, i], 0] >= 0:
+                while i > 0 and back[pick, i] == i - 1 and marks[pool[pick + 1, i - 1], 0] == marks[pool[pick + 1, e - 1], 0]:
+                    i -= 1
             if q < chosen:
                 h = box[2, q]
                 q += 1
@@ -390,17 +387,6 @@ def resolve_block(
             measure(h, head, follow, boxes, loss, codes, spans, places)
             e = i
     return total
-
-
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def alike(pool: cython.int[::1], a: cython.Py_ssize_t, b: cython.Py_ssize_t, marks: cython.int[:, ::1]) -> cython.bint:
-    i: cython.Py_ssize_t
-    for i in range(a + 1, b):
-        if marks[pool[i], 0] != marks[pool[a], 0]:
-            return False
-    return True
 
 
 @cython.cfunc

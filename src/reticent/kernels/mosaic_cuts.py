@@ -1,0 +1,1103 @@
+# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False, language_level=3
+"""Quota cuts: a region is cut in two wherever both parts can keep the promise, by taking quotas of each value.
+
+A region is a list of items (cell, rows of it).  A cut takes the rows before a code of one column, or only those after it, or
+those at one code; where a value would then break its cap on either side, its quota is moved within the bounds of both.
+At most one cell of each value is divided by a cut.  `resolve` pools near groups and cuts the pool anew.
+
+`Cutter` holds the arrays of one worker, so that no function needs thirty arguments; it is the one kernel with a state.
+The promise is judged by integers (`kept`); doubles guide the search, and judge only what the orchestrator checks again.
+"""
+
+import cython
+import numpy as np
+from cython.cimports.libc.math import log
+
+LARGE = cython.declare(cython.double, 1e300)
+BEFORE = cython.declare(cython.int, 1)
+AFTER = cython.declare(cython.int, 2)
+BALANCED = cython.declare(cython.int, 3)
+ONE = cython.declare(cython.int, 4)
+
+
+@cython.cfunc
+@cython.nogil
+@cython.inline
+@cython.exceptval(check=False)
+def chance(state: cython.longlong) -> cython.longlong:
+    return (state * 48271) % 2147483647
+
+
+@cython.cfunc
+@cython.nogil
+@cython.inline
+@cython.exceptval(check=False)
+def most(f: cython.double, s: cython.longlong) -> cython.longlong:
+    return cython.cast(cython.longlong, f * s)
+
+
+@cython.cclass
+class Cutter:
+    codes: cython.int[:, ::1]
+    sens: cython.int[::1]
+    spans: cython.double[::1]
+    places: cython.longlong[:, ::1]
+    caps: cython.longlong[:, ::1]
+    rate: cython.double[:, ::1]
+    least: cython.longlong[::1]
+    limits: cython.double[::1]
+    edges: cython.char[:, ::1]
+    d: cython.Py_ssize_t
+    m: cython.Py_ssize_t
+    capped: cython.bint
+    # the region at hand
+    n: cython.longlong
+    whole: cython.double
+    mv: cython.Py_ssize_t
+    floor: cython.longlong
+    pv: cython.int[::1]
+    h: cython.longlong[::1]
+    before: cython.longlong[::1]
+    spare: cython.longlong[::1]
+    lo: cython.longlong[::1]
+    up: cython.longlong[::1]
+    x: cython.longlong[::1]
+    at: cython.longlong[::1]
+    begin: cython.longlong[::1]
+    pieces: cython.longlong[::1]
+    parts: cython.longlong[:, ::1]
+    box: cython.int[:, ::1]
+    boxes: cython.int[:, ::1]
+    top: cython.double[:, ::1]
+    # buffers
+    cell: cython.int[::1]
+    qty: cython.int[::1]
+    order: cython.int[::1]
+    bucket: cython.int[::1]
+    own: cython.int[:, ::1]
+    take: cython.int[::1]
+    tc: cython.int[:, ::1]
+    stack: cython.longlong[::1]
+    outc: cython.int[::1]
+    outq: cython.int[::1]
+    oute: cython.longlong[::1]
+    outl: cython.double[::1]
+    outn: cython.longlong[::1]
+    groups: cython.Py_ssize_t
+    seed: cython.longlong
+    noise: cython.double
+    tries: cython.Py_ssize_t
+    # block storage
+    logc: cython.int[::1]
+    logq: cython.int[::1]
+    gs: cython.longlong[:, ::1]
+    gl: cython.double[::1]
+    gbox: cython.int[:, :, ::1]
+    mate: cython.int[::1]
+
+    def __init__(self, items, space, rule, sizes):
+        """items = (codes, values); space = (spans, places); rule as `reticent.methods.mosaic_rule` makes it;
+        sizes = (rows of the largest region, items and groups of the largest block)."""
+        self.codes, self.sens = items
+        self.spans, self.places = space
+        self.caps, self.rate, self.least, self.limits, self.edges = rule
+        rows, log_size, groups = sizes
+        d, m = items[0].shape[1], len(rule[0])
+        self.d, self.m = d, m
+        self.capped = self.least[4] == 0 and self.least[5] == 0 and self.limits[1] == 0
+        self.floor = max(int(rule[2][0]), 1)
+        (self.h, self.before, self.spare, self.lo, self.up, self.x, self.at, self.begin,
+         self.pieces) = (np.zeros(m, np.int64) for _ in range(9))  # fmt: skip
+        self.pv = np.zeros(m, np.int32)
+        self.parts = np.zeros((2, m + 1), np.int64)
+        self.box, self.boxes = np.zeros((2, d), np.int32), np.zeros((4, d), np.int32)
+        self.top = np.zeros((16, 5))
+        (self.cell, self.qty, self.order, self.take, self.outc, self.outq) = (np.zeros(rows, np.int32) for _ in range(6))
+        self.bucket = np.zeros(min(int(space[1][:, 2].max(initial=0)), 4 * rows + 64) + 64, np.int32)
+        self.own, self.tc = np.zeros((2, rows), np.int32), np.zeros((2, rows), np.int32)
+        self.stack, self.oute, self.outn = (np.zeros(rows + 2, np.int64) for _ in range(3))
+        self.outl = np.zeros(rows + 2)
+        self.logc, self.logq = np.zeros(log_size, np.int32), np.zeros(log_size, np.int32)
+        self.gs, self.gl = np.zeros((groups, 3), np.int64), np.zeros(groups)
+        self.gbox = np.zeros((groups, 2, d), np.int32)
+        self.mate = np.zeros(64, np.int32)
+        self.seed, self.noise, self.tries, self.groups = 1, 0.0, 4, 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.inline
+    @cython.exceptval(check=False)
+    def span(self, j: cython.Py_ssize_t, lo: cython.int, hi: cython.int) -> cython.double:
+        level: cython.Py_ssize_t
+        at: cython.Py_ssize_t
+        if self.places[j, 0] == 0:
+            return self.spans[self.places[j, 1] + lo * self.places[j, 2] + hi]
+        if lo == hi:
+            return 0.0
+        if self.places[j, 0] == 1:
+            if hi == self.places[j, 3]:  # the null is in no range
+                return self.spans[self.places[j, 1] + hi]
+            return self.spans[self.places[j, 1] + hi] - self.spans[self.places[j, 1] + lo]
+        for level in range(self.places[j, 3]):
+            at = self.places[j, 1] + 2 * level * self.places[j, 2]
+            if self.spans[at + lo] == self.spans[at + hi]:
+                return self.spans[at + self.places[j, 2] + lo]
+        return 0.0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def kept(self, part: cython.Py_ssize_t) -> cython.bint:
+        """The promise on parts[part], by integers: size, distinct values, upper and lower caps."""
+        v: cython.Py_ssize_t
+        distinct: cython.longlong = 0
+        count: cython.longlong
+        size: cython.longlong = self.parts[part, self.m]
+        if size < self.least[0]:
+            return False
+        for v in range(self.m):
+            count = self.parts[part, v]
+            if count > 0:
+                if v != self.least[3]:
+                    distinct += 1
+                if count * self.caps[v, 1] > self.caps[v, 0] * size:
+                    return False
+            if count * self.caps[v, 3] < self.caps[v, 2] * size and (count > 0 or self.least[2] == 0):
+                return False
+        if distinct < self.least[1]:
+            return False
+        return self.capped or self.near(part, size)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def near(self, part: cython.Py_ssize_t, size: cython.longlong) -> cython.bint:
+        """What caps cannot say, by doubles: closeness, entropy, recursive diversity.  Checked again outside."""
+        v: cython.Py_ssize_t
+        level: cython.Py_ssize_t
+        run: cython.double
+        below: cython.double
+        here: cython.double
+        total: cython.double = 0.0
+        count: cython.longlong
+        if self.limits[1] > 0.0:
+            for v in range(self.m):
+                count = self.parts[part, v]
+                if count > 0:
+                    total -= count * log(cython.cast(cython.double, count) / size)
+            if total < self.limits[1] * size:
+                return False
+        if self.least[5] > 0 and not self.recursive(part):
+            return False
+        total = 0.0
+        if self.least[4] == 1:
+            for v in range(self.m):
+                run = self.parts[part, v] - self.rate[2, v] * size
+                if run > 0.0:
+                    total += run
+        elif self.least[4] == 2:
+            run = 0.0
+            for v in range(self.m):
+                run += self.parts[part, v] - self.rate[2, v] * size
+                total += abs(run)
+        elif self.least[4] == 3:
+            below = 0.0
+            for level in range(self.edges.shape[0]):
+                here = 0.0
+                run = 0.0
+                for v in range(self.m):
+                    if self.edges[level, v] and v > 0:
+                        here += abs(run)
+                        run = 0.0
+                    run += self.parts[part, v] - self.rate[2, v] * size
+                here += abs(run)
+                if level > 0:
+                    total += level * (below - here)
+                below = here
+        return total <= self.limits[0] * size
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def recursive(self, part: cython.Py_ssize_t) -> cython.bint:
+        """r_1 <= c (r_l + ... + r_m), by taking the l - 1 greatest counts off one after the other."""
+        v: cython.Py_ssize_t
+        r: cython.Py_ssize_t
+        first: cython.longlong = 0
+        top: cython.longlong
+        bound: cython.longlong = 9223372036854775807
+        ties: cython.longlong
+        left: cython.longlong = self.parts[part, self.m]
+        taken: cython.longlong = 0
+        while taken < self.least[5] - 1:
+            top = 0
+            ties = 0
+            for v in range(self.m):
+                if self.parts[part, v] < bound:
+                    if self.parts[part, v] > top:
+                        top = self.parts[part, v]
+                        ties = 1
+                    elif self.parts[part, v] == top:
+                        ties += 1
+            if top == 0:
+                return False
+            if first == 0:
+                first = top
+            for r in range(ties):
+                if taken < self.least[5] - 1:
+                    left -= top
+                    taken += 1
+            bound = top
+        return left > 0 and first <= self.limits[2] * left
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def bounds(self, s: cython.longlong, side: cython.int) -> cython.longlong:
+        """Between how many and how many rows of each value a part of s rows may take; the sum that may be taken,
+        or -1 where no part of s rows is possible.  side 0: only rows before the cut, 1: only after it, 2: any."""
+        i: cython.Py_ssize_t
+        v: cython.int
+        h: cython.longlong
+        u: cython.longlong
+        l: cython.longlong
+        n: cython.longlong = self.n
+        top: cython.longlong = 0
+        low: cython.longlong = 0
+        bad: cython.bint = False
+        f: cython.double
+        for i in range(self.mv):
+            v = self.pv[i]
+            h = self.h[v]
+            if side == 0:
+                u = self.before[v]
+            elif side == 1:
+                u = h - self.before[v]
+            else:
+                u = h
+            f = self.rate[0, v]
+            l = most(f, s)
+            if l < u:
+                u = l
+            l = h - most(f, n - s)
+            if l < 0:
+                l = 0
+            f = self.rate[1, v]
+            if f > 0.0:
+                if l < s * f:
+                    l = cython.cast(cython.longlong, s * f) + 1
+                if u > h - (n - s) * f:
+                    u = h - cython.cast(cython.longlong, (n - s) * f) - 1
+            if l > u:
+                bad = True
+            self.lo[v] = l
+            self.up[v] = u
+            top += u
+            low += l
+        if top >= s and (bad or low > s):
+            return -1
+        return top
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def largest(self, s: cython.longlong, side: cython.int) -> cython.longlong:
+        """The largest part of at most s rows on that side; 0 where there is none."""
+        top: cython.longlong
+        if s > self.n - self.floor:
+            s = self.n - self.floor
+        if not self.capped:
+            return self.poured(side)
+        while s >= self.floor:
+            top = self.bounds(s, side)
+            if top >= s:
+                return s
+            if top < 0:
+                s -= 1 + s // 8
+            else:
+                s = top
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def fits(self) -> cython.longlong:
+        """The size of the part x where both it and the rest keep the promise, else 0."""
+        i: cython.Py_ssize_t
+        v: cython.int
+        s: cython.longlong = 0
+        for i in range(self.mv):
+            v = self.pv[i]
+            self.parts[0, v] = self.x[v]
+            self.parts[1, v] = self.h[v] - self.x[v]
+            s += self.x[v]
+        if s < self.floor or self.n - s < self.floor:
+            return 0
+        self.parts[0, self.m] = s
+        self.parts[1, self.m] = self.n - s
+        if self.kept(0) and self.kept(1):
+            return s
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def fixed(self) -> cython.int:
+        """The composition x is the quota."""
+        i: cython.Py_ssize_t
+        v: cython.int
+        for i in range(self.mv):
+            v = self.pv[i]
+            self.lo[v] = self.x[v]
+            self.up[v] = self.x[v]
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def poured(self, side: cython.int) -> cython.longlong:
+        """Any promise: rows of one side poured in up to a level, in the table's proportions; the highest level that fits."""
+        i: cython.Py_ssize_t
+        v: cython.int
+        turn: cython.Py_ssize_t
+        high: cython.double = 0.0
+        low: cython.double
+        level: cython.double
+        s: cython.longlong
+        best: cython.longlong = 0
+        avail: cython.longlong
+        for i in range(self.mv):
+            v = self.pv[i]
+            avail = self.h[v] - self.before[v] if side == 1 else self.before[v]
+            if avail > high * self.rate[2, v]:
+                high = avail / self.rate[2, v]
+        low = self.floor
+        level = high
+        for turn in range(7):
+            for i in range(self.mv):
+                v = self.pv[i]
+                avail = self.h[v] - self.before[v] if side == 1 else self.before[v]
+                s = cython.cast(cython.longlong, level * self.rate[2, v] + 0.5)
+                self.x[v] = s if s < avail else avail
+            s = self.fits()
+            if s > best:
+                best = s
+                self.fixed()
+            if s > 0:
+                if turn == 0:
+                    break
+                low = level
+            else:
+                high = level
+            level = (low + high) * 0.5
+        return best
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def blended(self, s: cython.longlong) -> cython.longlong:
+        """Any promise: the composition before the cut, drawn towards the region's own as far as is needed."""
+        i: cython.Py_ssize_t
+        v: cython.int
+        turn: cython.Py_ssize_t
+        far: cython.double = 1.0
+        low: cython.double = 0.0
+        high: cython.double = 1.0
+        even: cython.double
+        t: cython.longlong
+        best: cython.longlong = 0
+        if s < self.floor or self.n - s < self.floor:
+            return 0
+        for turn in range(6):
+            for i in range(self.mv):
+                v = self.pv[i]
+                even = cython.cast(cython.double, s) * self.h[v] / self.n
+                self.x[v] = cython.cast(cython.longlong, even + far * (self.before[v] - even) + 0.5)
+            t = self.fits()
+            if t > 0:
+                best = t
+                self.fixed()
+                if turn == 0:
+                    break
+                low = far
+            else:
+                high = far
+            far = (low + high) * 0.5
+        for i in range(self.mv):
+            self.x[self.pv[i]] = self.lo[self.pv[i]]
+        return best
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def survey(self, a: cython.Py_ssize_t, b: cython.Py_ssize_t) -> cython.double:
+        """Box, values and size of the region; its loss per row."""
+        i: cython.Py_ssize_t
+        j: cython.Py_ssize_t
+        c: cython.int
+        v: cython.int
+        u: cython.int
+        for j in range(self.m):
+            self.h[j] = 0
+            self.pieces[j] = 0
+            self.parts[0, j] = 0
+            self.parts[1, j] = 0
+        for j in range(self.d):
+            self.box[0, j] = self.codes[self.cell[a], j]
+            self.box[1, j] = self.box[0, j]
+        self.n = 0
+        self.mv = 0
+        for i in range(a, b):
+            u = self.cell[i]
+            v = self.sens[u]
+            if self.h[v] == 0:
+                self.pv[self.mv] = v
+                self.mv += 1
+            self.h[v] += self.qty[i]
+            self.pieces[v] += 1
+            self.n += self.qty[i]
+            for j in range(self.d):
+                c = self.codes[u, j]
+                if c < self.box[0, j]:
+                    self.box[0, j] = c
+                elif c > self.box[1, j]:
+                    self.box[1, j] = c
+        self.whole = 0.0
+        for j in range(self.d):
+            self.whole += self.span(j, self.box[0, j], self.box[1, j])
+        return self.whole
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def sort_items(self, a: cython.Py_ssize_t, b: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.int:
+        """order[:b-a] = places of the items a..b by ascending code of column j, stable."""
+        i: cython.Py_ssize_t
+        g: cython.Py_ssize_t
+        n: cython.Py_ssize_t = b - a
+        lo: cython.int = self.box[0, j]
+        hi: cython.int = self.box[1, j]
+        c: cython.int
+        t: cython.int
+        o: cython.int
+        run: cython.int = 0
+        if hi - lo < 4 * n + 64:
+            for i in range(hi - lo + 1):
+                self.bucket[i] = 0
+            for i in range(a, b):
+                self.bucket[self.codes[self.cell[i], j] - lo] += 1
+            for i in range(hi - lo + 1):
+                t = self.bucket[i]
+                self.bucket[i] = run
+                run += t
+            for i in range(a, b):
+                c = self.codes[self.cell[i], j] - lo
+                self.order[self.bucket[c]] = i
+                self.bucket[c] += 1
+            return 0
+        for i in range(n):
+            self.order[i] = a + i
+        g = 1
+        while g < n // 9:
+            g = 3 * g + 1
+        while g > 0:
+            for i in range(g, n):
+                t = self.order[i]
+                c = self.codes[self.cell[t], j]
+                run = i
+                while run >= g:
+                    o = self.order[run - g]
+                    if self.codes[self.cell[o], j] < c or (self.codes[self.cell[o], j] == c and o < t):
+                        break
+                    self.order[run] = o
+                    run -= g
+                self.order[run] = t
+            g //= 3
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def offer(self, gain: cython.double, j: cython.Py_ssize_t, kind: cython.int, c: cython.int, s: cython.longlong) -> cython.int:
+        i: cython.Py_ssize_t = self.tries - 1
+        q: cython.Py_ssize_t
+        if self.noise > 0.0:
+            self.seed = chance(self.seed)
+            gain *= 1.0 + self.noise * (self.seed / 2147483647.0)
+        if gain <= self.top[i, 0]:
+            return 0
+        while i > 0 and self.top[i - 1, 0] < gain:
+            for q in range(5):
+                self.top[i, q] = self.top[i - 1, q]
+            i -= 1
+        self.top[i, 0] = gain
+        self.top[i, 1] = j
+        self.top[i, 2] = kind
+        self.top[i, 3] = c
+        self.top[i, 4] = s
+        return 1
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def own_lists(self, count: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.int:
+        """Each value's items in this order: code and running count."""
+        i: cython.Py_ssize_t
+        q: cython.Py_ssize_t
+        e: cython.Py_ssize_t = 0
+        v: cython.int
+        for i in range(self.mv):
+            v = self.pv[i]
+            self.begin[v] = e
+            self.at[v] = e
+            self.before[v] = 0
+            e += self.pieces[v]
+        for i in range(count):
+            v = self.sens[self.cell[self.order[i]]]
+            q = self.at[v]
+            self.own[0, q] = self.codes[self.cell[self.order[i]], j]
+            self.own[1, q] = self.qty[self.order[i]]
+            if q > self.begin[v]:
+                self.own[1, q] += self.own[1, q - 1]
+            self.at[v] = q + 1
+        for i in range(self.mv):
+            self.at[self.pv[i]] = self.begin[self.pv[i]]
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def balanced(self, s: cython.longlong) -> cython.longlong:
+        """Clamp the composition of the rows before the cut to what both sides may hold; its size, or 0."""
+        t: cython.longlong
+        y: cython.longlong
+        turn: cython.Py_ssize_t
+        q: cython.Py_ssize_t
+        v: cython.int
+        if not self.capped:
+            return self.blended(s)
+        for turn in range(6):
+            if s < self.floor or self.n - s < self.floor:
+                return 0
+            if self.bounds(s, 2) < s:
+                return 0
+            t = 0
+            for q in range(self.mv):
+                v = self.pv[q]
+                y = self.before[v]
+                if y < self.lo[v]:
+                    y = self.lo[v]
+                if y > self.up[v]:
+                    y = self.up[v]
+                self.x[v] = y
+                t += y
+            if t == s:
+                return s
+            s = t
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def weigh(self, count: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.int:
+        """Estimate the cuts of column j by its own span alone, and offer each."""
+        i: cython.Py_ssize_t = 0
+        e: cython.Py_ssize_t
+        q: cython.Py_ssize_t
+        v: cython.int
+        c: cython.int
+        lo: cython.int = self.box[0, j]
+        hi: cython.int = self.box[1, j]
+        after: cython.int
+        left: cython.int
+        right: cython.int
+        s: cython.longlong
+        t: cython.longlong
+        n: cython.longlong = self.n
+        before: cython.longlong = 0
+        here: cython.longlong
+        full: cython.double = self.span(j, lo, hi)
+        gain: cython.double
+        self.own_lists(count, j)
+        while i < count:
+            c = self.codes[self.cell[self.order[i]], j]
+            e = i
+            here = 0
+            while e < count and self.codes[self.cell[self.order[e]], j] == c:
+                v = self.sens[self.cell[self.order[e]]]
+                self.before[v] += self.qty[self.order[e]]
+                here += self.qty[self.order[e]]
+                self.at[v] += 1
+                e += 1
+            before += here
+            if e < count:
+                after = self.codes[self.cell[self.order[e]], j]
+                s = self.balanced(before)
+                if s > 0:
+                    left = c
+                    right = after
+                    for q in range(self.mv):
+                        v = self.pv[q]
+                        if self.x[v] > self.before[v]:
+                            t = self.at[v]
+                            while self.own[1, t] < self.x[v]:
+                                t += 1
+                            if self.own[0, t] > left:
+                                left = self.own[0, t]
+                        elif self.x[v] < self.before[v]:
+                            t = self.at[v] - 1
+                            while t > self.begin[v] and self.own[1, t - 1] > self.x[v]:
+                                t -= 1
+                            if self.own[0, t] < right:
+                                right = self.own[0, t]
+                    gain = n * full - s * self.span(j, lo, left) - (n - s) * self.span(j, right, hi)
+                    if gain > 0:
+                        self.offer(gain, j, BALANCED, c, s)
+                gain = full - self.span(j, lo, c)
+                if gain > 0 and before * gain > self.top[self.tries - 1, 0]:
+                    s = self.largest(before, 0)
+                    if s > 0:
+                        self.offer(s * gain, j, BEFORE, c, s)
+                gain = full - self.span(j, after, hi)
+                if gain > 0 and (n - before) * gain > self.top[self.tries - 1, 0]:
+                    s = self.largest(n - before, 1)
+                    if s > 0:
+                        self.offer(s * gain, j, AFTER, c, s)
+            if i > 0 and e < count and here >= self.floor and here * full > self.top[self.tries - 1, 0]:
+                for q in range(self.mv):
+                    self.spare[self.pv[q]] = self.before[self.pv[q]]
+                    self.before[self.pv[q]] = 0
+                for q in range(i, e):
+                    self.before[self.sens[self.cell[self.order[q]]]] += self.qty[self.order[q]]
+                s = self.largest(here, 0)
+                if s > 0:
+                    self.offer(s * full, j, ONE, c, s)
+                for q in range(self.mv):
+                    self.before[self.pv[q]] = self.spare[self.pv[q]]
+            i = e
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def quotas(self, a: cython.Py_ssize_t, b: cython.Py_ssize_t, j: cython.Py_ssize_t, kind: cython.int, c: cython.int, s: cython.longlong) -> cython.longlong:
+        """Bounds of each value for the cut; the rows that may be taken beyond the lower ones."""
+        i: cython.Py_ssize_t
+        q: cython.Py_ssize_t
+        v: cython.int
+        x: cython.int
+        y: cython.longlong
+        for q in range(self.mv):
+            v = self.pv[q]
+            self.before[v] = 0
+            self.x[v] = 0
+        for i in range(a, b):
+            x = self.codes[self.cell[i], j]
+            if (kind == ONE and x == c) or (kind != ONE and x <= c):
+                self.before[self.sens[self.cell[i]]] += self.qty[i]
+        if not self.capped:
+            if kind == BALANCED:
+                y = 0
+                for q in range(self.mv):
+                    y += self.before[self.pv[q]]
+                self.blended(y)
+            else:
+                self.poured(1 if kind == AFTER else 0)
+            for q in range(self.mv):
+                self.x[self.pv[q]] = 0
+            return 0
+        if kind == BALANCED:
+            self.bounds(s, 2)
+            for q in range(self.mv):
+                v = self.pv[q]
+                y = self.before[v]
+                if y < self.lo[v]:
+                    y = self.lo[v]
+                if y > self.up[v]:
+                    y = self.up[v]
+                self.lo[v] = y
+                self.up[v] = y
+        elif kind == AFTER:
+            self.bounds(s, 1)
+        else:
+            self.bounds(s, 0)
+        y = s
+        for q in range(self.mv):
+            y -= self.lo[self.pv[q]]
+        return y
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def carve(self, a: cython.Py_ssize_t, b: cython.Py_ssize_t, choice: cython.Py_ssize_t) -> cython.double:
+        """How many rows of each item the chosen cut takes; the loss of both parts, LARGE where a promise breaks."""
+        j: cython.Py_ssize_t = cython.cast(cython.Py_ssize_t, self.top[choice, 1])
+        kind: cython.int = cython.cast(cython.int, self.top[choice, 2])
+        c: cython.int = cython.cast(cython.int, self.top[choice, 3])
+        i: cython.Py_ssize_t
+        q: cython.Py_ssize_t
+        u: cython.Py_ssize_t
+        v: cython.int
+        w: cython.longlong
+        y: cython.longlong
+        free: cython.longlong
+        need: cython.longlong
+        count: cython.Py_ssize_t = b - a
+        total: cython.double = 0.0
+        self.sort_items(a, b, j)
+        free = self.quotas(a, b, j, kind, c, cython.cast(cython.longlong, self.top[choice, 4]))
+        for q in range(self.m + 1):
+            self.parts[0, q] = 0
+            self.parts[1, q] = 0
+        for q in range(self.d):
+            self.boxes[0, q] = 2147483647
+            self.boxes[1, q] = -1
+            self.boxes[2, q] = 2147483647
+            self.boxes[3, q] = -1
+        for q in range(count):
+            i = self.order[count - 1 - q] if kind == AFTER else self.order[q]
+            v = self.sens[self.cell[i]]
+            y = 0
+            if kind != ONE or self.codes[self.cell[i], j] == c:
+                y = self.qty[i]
+                if y > self.up[v] - self.x[v]:
+                    y = self.up[v] - self.x[v]
+                need = self.lo[v] - self.x[v]
+                if need < 0:
+                    need = 0
+                if y > need:
+                    if y - need > free:
+                        y = need + free
+                    free -= y - need
+                self.x[v] += y
+            self.take[i - a] = y
+            w = self.qty[i] - y
+            if y > 0:
+                self.widen(0, self.cell[i], v, y)
+            if w > 0:
+                self.widen(1, self.cell[i], v, w)
+        for u in range(2):
+            if not self.kept(u):
+                return LARGE
+            for q in range(self.d):
+                total += self.parts[u, self.m] * self.span(q, self.boxes[2 * u, q], self.boxes[2 * u + 1, q])
+        return total
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.inline
+    @cython.exceptval(check=False)
+    def widen(self, part: cython.Py_ssize_t, cell: cython.int, v: cython.int, w: cython.longlong) -> cython.int:
+        q: cython.Py_ssize_t
+        c: cython.int
+        self.parts[part, v] += w
+        self.parts[part, self.m] += w
+        for q in range(self.d):
+            c = self.codes[cell, q]
+            if c < self.boxes[2 * part, q]:
+                self.boxes[2 * part, q] = c
+            if c > self.boxes[2 * part + 1, q]:
+                self.boxes[2 * part + 1, q] = c
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def solve(self, n0: cython.Py_ssize_t) -> cython.double:
+        """Cut the items cell[:n0], qty[:n0] until nothing is gained; groups go to outc, outq, oute.  The loss."""
+        depth: cython.Py_ssize_t = 1
+        a: cython.Py_ssize_t
+        b: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        j: cython.Py_ssize_t
+        best: cython.Py_ssize_t
+        last: cython.Py_ssize_t
+        left: cython.Py_ssize_t
+        right: cython.Py_ssize_t
+        end: cython.Py_ssize_t = 0
+        least: cython.double
+        loss: cython.double
+        total: cython.double = 0.0
+        self.groups = 0
+        self.stack[0] = 0
+        self.stack[1] = n0
+        while depth > 0:
+            a = self.stack[depth - 1]
+            b = self.stack[depth]
+            self.survey(a, b)
+            best = -1
+            if self.whole > 0.0 and self.n >= 2 * self.floor:
+                for i in range(self.tries):
+                    self.top[i, 0] = 0.0
+                for j in range(self.d):
+                    if self.span(j, self.box[0, j], self.box[1, j]) > 0.0:
+                        self.sort_items(a, b, j)
+                        self.weigh(b - a, j)
+                least = self.whole * self.n * (1.0 - 1e-12)
+                last = -1
+                for i in range(self.tries):
+                    if self.top[i, 0] <= 0.0:
+                        break
+                    loss = self.carve(a, b, i)
+                    last = i
+                    if loss < least:
+                        least = loss
+                        best = i
+            # a cut divides at most one cell of each value: stop where the buffers could not hold that
+            if best < 0 or end + b + self.mv + 1 > self.outc.shape[0]:
+                for i in range(a, b):
+                    self.outc[end] = self.cell[i]
+                    self.outq[end] = self.qty[i]
+                    end += 1
+                self.outl[self.groups] = self.whole
+                self.outn[self.groups] = self.n
+                self.groups += 1
+                self.oute[self.groups] = end
+                total += self.whole * self.n
+                depth -= 1
+                continue
+            if best != last:
+                self.carve(a, b, best)
+            left = a
+            right = 0
+            for i in range(a, b):
+                if self.qty[i] > self.take[i - a]:
+                    self.tc[0, right] = self.cell[i]
+                    self.tc[1, right] = self.qty[i] - self.take[i - a]
+                    right += 1
+                if self.take[i - a] > 0:
+                    self.cell[left] = self.cell[i]
+                    self.qty[left] = self.take[i - a]
+                    left += 1
+            for i in range(right):
+                self.cell[left + i] = self.tc[0, i]
+                self.qty[left + i] = self.tc[1, i]
+            self.stack[depth] = left
+            self.stack[depth + 1] = left + right
+            depth += 1
+        return total
+
+    def solve_all(self, cell, quota, tries):
+        """Cut the region of these items from the top down: (cell, quota, starts) of its groups."""
+        n: cython.Py_ssize_t = len(cell)
+        np.asarray(self.cell)[:n] = cell
+        np.asarray(self.qty)[:n] = quota
+        self.noise, self.tries = 0.0, tries
+        self.oute[0] = 0
+        with cython.nogil:
+            self.solve(n)
+        starts = np.array(self.oute[: self.groups + 1])
+        n = self.oute[self.groups]
+        return np.array(self.outc[:n]), np.array(self.outq[:n]), starts
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def measure(self, g: cython.Py_ssize_t) -> cython.int:
+        i: cython.Py_ssize_t
+        j: cython.Py_ssize_t
+        c: cython.int
+        u: cython.int
+        n: cython.longlong = 0
+        total: cython.double = 0.0
+        for j in range(self.d):
+            self.gbox[g, 0, j] = 2147483647
+            self.gbox[g, 1, j] = -1
+        for i in range(self.gs[g, 0], self.gs[g, 1]):
+            u = self.logc[i]
+            n += self.logq[i]
+            for j in range(self.d):
+                c = self.codes[u, j]
+                if c < self.gbox[g, 0, j]:
+                    self.gbox[g, 0, j] = c
+                if c > self.gbox[g, 1, j]:
+                    self.gbox[g, 1, j] = c
+        for j in range(self.d):
+            total += self.span(j, self.gbox[g, 0, j], self.gbox[g, 1, j])
+        self.gs[g, 2] = n
+        self.gl[g] = total
+        return 0
+
+    def resolve(self, tiles, blocks: cython.longlong[:, ::1], out, setting):
+        """Re-solve each block by itself; a row of `blocks` is (first group, last group + 1, seed).
+
+        tiles = (cell, quota, starts); out = (cell, quota, end of each group, groups of each block) is written from its
+        beginning; setting = (tries, noise, mates, noise of nearness, most rows of a pool).  Returns (items, groups) written.
+        """
+        ic: cython.int[::1] = tiles[0]
+        iq: cython.int[::1] = tiles[1]
+        starts: cython.longlong[::1] = tiles[2]
+        oc: cython.int[::1] = out[0]
+        oq: cython.int[::1] = out[1]
+        oe: cython.longlong[::1] = out[2]
+        ob: cython.longlong[::1] = out[3]
+        mates: cython.Py_ssize_t = setting[2]
+        near: cython.double = setting[3]
+        most_rows: cython.Py_ssize_t = setting[4]
+        b: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        g: cython.Py_ssize_t
+        total: cython.Py_ssize_t
+        end: cython.Py_ssize_t
+        items: cython.Py_ssize_t = 0
+        groups: cython.Py_ssize_t = 0
+        self.tries, self.noise = setting[0], setting[1]
+        self.oute[0] = 0
+        with cython.nogil:
+            for b in range(blocks.shape[0]):
+                total = blocks[b, 1] - blocks[b, 0]
+                self.seed = blocks[b, 2]
+                end = 0
+                for g in range(total):
+                    self.gs[g, 0] = end
+                    for i in range(starts[blocks[b, 0] + g], starts[blocks[b, 0] + g + 1]):
+                        self.logc[end] = ic[i]
+                        self.logq[end] = iq[i]
+                        end += 1
+                    self.gs[g, 1] = end
+                    self.measure(g)
+                total = self.sweep(total, end, mates, near, most_rows)
+                ob[b] = 0
+                for g in range(total):
+                    if self.gs[g, 2] > 0:
+                        for i in range(self.gs[g, 0], self.gs[g, 1]):
+                            oc[items] = self.logc[i]
+                            oq[items] = self.logq[i]
+                            items += 1
+                        oe[groups] = items
+                        groups += 1
+                        ob[b] += 1
+        return items, groups
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def nearest(self, g: cython.Py_ssize_t, chosen: cython.Py_ssize_t, total: cython.Py_ssize_t, near: cython.double, room: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        h: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        j: cython.Py_ssize_t
+        pick: cython.Py_ssize_t = -1
+        lo: cython.int
+        hi: cython.int
+        far: cython.double
+        least: cython.double = LARGE
+        for h in range(total):
+            if self.gs[h, 2] == 0 or self.gs[h, 2] > room:
+                continue
+            for i in range(chosen):
+                if self.mate[i] == h:
+                    break
+            else:
+                far = 0.0
+                for j in range(self.d):
+                    lo = self.gbox[h, 0, j]
+                    hi = self.gbox[h, 1, j]
+                    if self.box[0, j] < lo:
+                        lo = self.box[0, j]
+                    if self.box[1, j] > hi:
+                        hi = self.box[1, j]
+                    far += self.span(j, lo, hi)
+                self.seed = chance(self.seed)
+                far *= 1.0 + near * (self.seed / 2147483647.0)
+                if far < least:
+                    least = far
+                    pick = h
+        return pick
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def sweep(self, total: cython.Py_ssize_t, end: cython.Py_ssize_t, mates: cython.Py_ssize_t, near: cython.double, cap: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Pool each costly group with its nearest and cut the pool anew; keep what is not worse."""
+        g: cython.Py_ssize_t
+        h: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        j: cython.Py_ssize_t
+        q: cython.Py_ssize_t
+        p: cython.Py_ssize_t
+        chosen: cython.Py_ssize_t
+        first: cython.Py_ssize_t = total
+        rows: cython.Py_ssize_t
+        old: cython.double
+        new: cython.double
+        for g in range(first):
+            if self.gs[g, 2] == 0 or self.gl[g] <= 0.0 or self.gs[g, 2] > cap:
+                continue
+            self.mate[0] = g
+            chosen = 1
+            rows = self.gs[g, 2]
+            for j in range(self.d):
+                self.box[0, j] = self.gbox[g, 0, j]
+                self.box[1, j] = self.gbox[g, 1, j]
+            while chosen <= mates:
+                h = self.nearest(g, chosen, total, near, cap - rows)
+                if h < 0:
+                    break
+                rows += self.gs[h, 2]
+                self.mate[chosen] = h
+                chosen += 1
+            if chosen == 1:
+                continue
+            p = 0
+            old = 0.0
+            for q in range(chosen):
+                h = self.mate[q]
+                old += self.gl[h] * self.gs[h, 2]
+                for i in range(self.gs[h, 0], self.gs[h, 1]):
+                    self.cell[p] = self.logc[i]
+                    self.qty[p] = self.logq[i]
+                    p += 1
+            p = self.gather(p)
+            new = self.solve(p)
+            if new > old or end + self.oute[self.groups] > self.logc.shape[0] or total + self.groups > self.gs.shape[0]:
+                continue
+            for q in range(chosen):
+                self.gs[self.mate[q], 2] = 0
+            for q in range(self.groups):
+                if q < chosen:
+                    h = self.mate[q]
+                else:
+                    h = total
+                    total += 1
+                self.gs[h, 0] = end
+                for i in range(self.oute[q], self.oute[q + 1]):
+                    self.logc[end] = self.outc[i]
+                    self.logq[end] = self.outq[i]
+                    end += 1
+                self.gs[h, 1] = end
+                self.measure(h)
+        return total
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def gather(self, p: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Sort the pool by cell and add up what is of one cell."""
+        i: cython.Py_ssize_t
+        g: cython.Py_ssize_t = 1
+        r: cython.Py_ssize_t
+        c: cython.int
+        w: cython.int
+        while g < p // 9:
+            g = 3 * g + 1
+        while g > 0:
+            for i in range(g, p):
+                c = self.cell[i]
+                w = self.qty[i]
+                r = i
+                while r >= g and self.cell[r - g] > c:
+                    self.cell[r] = self.cell[r - g]
+                    self.qty[r] = self.qty[r - g]
+                    r -= g
+                self.cell[r] = c
+                self.qty[r] = w
+            g //= 3
+        r = 0
+        for i in range(1, p):
+            if self.cell[i] == self.cell[r]:
+                self.qty[r] += self.qty[i]
+            else:
+                r += 1
+                self.cell[r] = self.cell[i]
+                self.qty[r] = self.qty[i]
+        return r + 1

@@ -1,0 +1,102 @@
+"""The loss of a box as kernels read it: one array of doubles, and where each column's part of it lies.
+
+places[j] = (kind, offset, codes, extra), spans already multiplied by the column's weight (equation 4 of paper 1):
+
+    0  table    spans[offset + lo * codes + hi], for up to TABLE_LIMIT codes
+    1  line     spans[offset + hi] - spans[offset + lo]; extra is the null's code or -1, its span stands at its own place
+    2  levels   from the leaves up: at offset + 2 * level * codes the ancestor of each code, codes further on what it loses;
+                extra is the number of levels
+
+so that columns of 100,000 values need no table of all their ranges.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from reticent.errors import ColumnError, JobError, suggest
+from reticent.models.exact import exact
+from reticent.table.cells import Cells
+from reticent.table.domain import TABLE_LIMIT, Domain, RangeDomain, TreeDomain
+
+
+@dataclass(frozen=True, eq=False)
+class Space:
+    """The quasi-identifiers as kernels see them."""
+
+    spans: np.ndarray
+    places: np.ndarray
+    weights: np.ndarray
+    domains: tuple[Domain, ...]
+
+    @cached_property
+    def sizes(self) -> np.ndarray:
+        return np.array([domain.size for domain in self.domains], np.int64)
+
+    def per_row(self, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+        """Loss per row of boxes given by their least and greatest codes, (boxes, columns) each."""
+        total = np.zeros(len(lower))
+        for j, domain in enumerate(self.domains):
+            if self.weights[j]:
+                total += self.weights[j] * domain.loss(lower[:, j].astype(np.int64), upper[:, j].astype(np.int64))
+        return total
+
+
+def column_weights(cells: Cells, weights: Mapping[str, object] | None) -> np.ndarray:
+    """Weights that sum to 1; a column not named weighs 1 before that."""
+    names = [domain.name for domain in cells.quasi]
+    found = np.ones(len(names))
+    for name, weight in (weights or {}).items():
+        if name not in names:
+            raise ColumnError(f"A weight is given for {name!r}, which is no quasi-identifier.", attempt=suggest(name, names))
+        found[names.index(name)] = float(exact(weight, f"the weight of {name!r}"))
+    if (found < 0).any() or not found.sum() > 0:
+        raise JobError("Column weights must not be negative, and one must be above 0.")
+    return found / found.sum()
+
+
+def space_of(cells: Cells, weights: Mapping[str, object] | None = None) -> Space:
+    weight = column_weights(cells, weights)
+    parts, places, offset = [], np.zeros((len(cells.quasi), 4), np.int64), 0
+    for j, domain in enumerate(cells.quasi):
+        kind, part, extra = _part(domain)
+        places[j] = kind, offset, domain.size, extra
+        ids = kind == 2
+        part = part * weight[j] if not ids else _weigh_levels(part, weight[j])
+        parts.append(part.ravel())
+        offset += part.size
+    return Space(np.concatenate(parts) if parts else np.zeros(0), places, weight, cells.quasi)
+
+
+def _part(domain: Domain) -> tuple[int, np.ndarray, int]:
+    if domain.size <= TABLE_LIMIT:
+        return 0, domain.loss_table, 0
+    if isinstance(domain, RangeDomain):
+        reach = domain.span[1] - domain.span[0]
+        line = domain.positions / reach if reach > 0 else np.zeros(len(domain.positions))
+        return 1, np.append(line, 1.0) if domain.null else line, domain.null_code
+    assert isinstance(domain, TreeDomain)
+    return 2, _levels(domain), domain.hierarchy.height
+
+
+def _levels(domain: TreeDomain) -> np.ndarray:
+    """(levels, 2, codes): the ancestor of each code, and what its span loses."""
+    tree = domain.hierarchy
+    ancestors = tree.paths[:, 1:].T.astype(np.float64)
+    leaves = (tree.last - tree.first + 1)[tree.paths[:, 1:].T].astype(np.float64)
+    loss = np.where(leaves > 1, leaves / domain.size, 0.0)
+    if domain.null:
+        ancestors = np.hstack([ancestors, np.full((len(ancestors), 1), -1.0)])
+        loss = np.hstack([loss, np.zeros((len(loss), 1))])
+        ancestors[-1], loss[-1] = 0.0, 1.0  # the null meets the others at the root
+    return np.stack([ancestors, loss], axis=1)
+
+
+def _weigh_levels(part: np.ndarray, weight: float) -> np.ndarray:
+    part = part.copy()
+    part[:, 1] *= weight
+    return part
