@@ -43,6 +43,7 @@ class Mondrian:
     labels: Literal["nodes", "sets"] = "nodes"
     weights: Mapping[str, float] | None = None
     name: ClassVar[str] = "mondrian"
+    kind: ClassVar[str] = "generalized"
     keeps: ClassVar[tuple[type, ...]] = (CountCapped, Bound)
 
     def __post_init__(self) -> None:
