@@ -1,0 +1,51 @@
+"""Release folders for the tests: any partition of a table's cells, written as `publish` writes it."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from reticent.engines import local
+from reticent.randomness import Random
+from reticent.recipe.generalized import Generalized
+from reticent.recipe.recipe import Recipe
+from reticent.release import bundle
+from reticent.table.roles import Column
+from reticent.table.source import Source, scan
+
+
+def write_release(folder: Path, frame: pl.DataFrame, columns: dict[str, Column], promises: Sequence[dict[str, Any]] = (), *,
+                  groups: int = 3, withhold: float = 0.0, seed: int = 0, labels: str = "nodes", format: str = "parquet",
+                  shuffled: bool = True, jointly: bool = False) -> Path:  # fmt: skip
+    """Cells put in random groups, some rows withheld: labels overlap, and no promise is kept but by chance."""
+    lazy = scan(Source(), frame)
+    counted = local.count(lazy, columns)
+    rng = np.random.default_rng(seed)
+    of_cell = rng.integers(0, groups, len(counted.cells))
+    of_cell[rng.random(len(of_cell)) < withhold] = -1
+    if (of_cell < 0).all():
+        of_cell[0] = 0
+    kept = of_cell >= 0
+    of_cell[kept] = np.unique(of_cell[kept], return_inverse=True)[1]
+    way = Generalized.of(Recipe.of_groups(counted.cells, of_cell, labels=labels), columns)
+    frames = way.frames(*local.apply(counted, way.recipe, Random.from_seed(seed), lazy))
+    if not shuffled:
+        raise NotImplementedError
+    folder.mkdir(parents=True, exist_ok=True)
+    manifest = {"reticent": "0.1.0", "jointly": jointly, "method": {"name": "by hand"}, "promises": list(promises),
+                **way.manifest(counted.carried_types)}  # fmt: skip
+    bundle.write(folder, frames, manifest, format)
+    return folder
+
+
+def columns_of(table) -> dict[str, Column]:
+    """The roles of a table of `tests.properties.strategies`."""
+    return {name: Column(entry["role"], None if entry["kind"] == "categorical" else entry["kind"], entry["hierarchy"],
+                         tuple(entry["order"]) if entry["order"] else None, missing="category")
+            for name, entry in table.columns.items()}  # fmt: skip
+
+
+def frame_of(table) -> pl.DataFrame:
+    return pl.DataFrame({name: table.column(name) for name in table.columns}, strict=False)
