@@ -50,6 +50,7 @@ def _maximum_flow(left: Counter, right: Counter, links: dict) -> int:
     while True:
         path = _augmenting_path(spare_left, spare_right, links, flow)
         if path is None:
+            _certify(flow, left, right, links)
             return sum(flow.values())
         pushed = min(spare_left[path[0]], spare_right[path[-1]])
         for i in range(1, len(path) - 1, 2):
@@ -60,6 +61,16 @@ def _maximum_flow(left: Counter, right: Counter, links: dict) -> int:
             flow[path[i + 1], path[i]] -= pushed
         spare_left[path[0]] -= pushed
         spare_right[path[-1]] -= pushed
+
+
+def _certify(flow: Counter, left: Counter, right: Counter, links: dict) -> None:
+    """A matching is only worth its proof: along links alone, nothing negative, nobody used twice."""
+    used_left, used_right = Counter(), Counter()
+    for (one, other), amount in flow.items():
+        assert amount >= 0 and (amount == 0 or other in links[one])
+        used_left[one] += amount
+        used_right[other] += amount
+    assert used_left <= left and used_right <= right
 
 
 def _augmenting_path(spare_left: Counter, spare_right: Counter, links: dict, flow: Counter) -> list | None:

@@ -154,6 +154,9 @@ def test_delta_disclosure_is_strict():
     assert measures.holds("delta-disclosure", [{"a": 2}, {"b": 2}], delta="1.01", base=2, absent="ignore")
     assert not measures.holds("delta-disclosure", [{"a": 2}, {"b": 2}], delta=1, base=2, absent="ignore")
     assert not measures.holds("delta-disclosure", [{"a": 2}, {"b": 2}], delta=50)
+    halved = [{"a": 1, "b": 3}, {"a": 3, "b": 1}]
+    assert measures.holds("delta-disclosure", halved, delta="1.01", base=2)
+    assert not measures.holds("delta-disclosure", halved, delta=1, base=2)
     assert measures.delta(table) == pytest.approx(math.log(3 / 2))
     assert measures.holds("delta-disclosure", table, delta="0.4055")
     assert not measures.holds("delta-disclosure", table, delta="0.4054")
