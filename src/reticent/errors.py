@@ -21,7 +21,7 @@ values, because logs travel.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 
 class ReticentError(Exception):
@@ -52,6 +52,19 @@ class HierarchyError(RequestError):
     def __init__(self, what: str, *, why: str = "", attempt: str = "", values: Iterable[str] = ()):
         super().__init__(what, why=why, attempt=attempt)
         self.values = tuple(values)
+
+    @classmethod
+    def joined(cls, errors: Sequence[HierarchyError]) -> HierarchyError:
+        """The faults of several columns as one error, so that they are mended in one go."""
+        if len(errors) == 1:
+            return errors[0]
+        whys = dict.fromkeys(error.why for error in errors if error.why)
+        return cls(
+            "\n".join(error.what for error in errors),
+            why="\n  ".join(whys),
+            attempt=errors[0].attempt,
+            values=[value for error in errors for value in error.values],
+        )
 
 
 class JobError(RequestError):

@@ -54,6 +54,13 @@ def refuse_again(target: Path, source: str | None, again: bool) -> list[dict[str
     return earlier
 
 
+def of_same_source(target: Path) -> list[dict[str, Any]]:
+    """Every release that the ledger notes of the source a release was made from."""
+    noted = entries(target)
+    source = next((entry["source"] for entry in reversed(noted) if entry["release"] == target.name), None)
+    return [entry for entry in noted if source is not None and entry["source"] == source]
+
+
 def record(
     target: Path, *, digest: str, source: str | None, audit: Mapping[str, Any], job: str, promises: list[Any]
 ) -> None:

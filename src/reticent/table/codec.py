@@ -43,7 +43,14 @@ def encode_cells(counted: pl.DataFrame, columns: Mapping[str, Column]) -> tuple[
     """Counted combinations of raw values (with a COUNT column) -> cells, and the cell of each combination."""
     quasi, sensitive = with_role(columns, Role.QUASI), with_role(columns, Role.SENSITIVE)
     counts = counted[COUNT].to_numpy().astype(np.int64)
-    codings = {name: coding(name, columns[name], counted[name], counts) for name in (*quasi, *sensitive)}
+    codings, lacking = {}, []
+    for name in (*quasi, *sensitive):
+        try:
+            codings[name] = coding(name, columns[name], counted[name], counts)
+        except HierarchyError as error:
+            lacking.append(error)
+    if lacking:
+        raise HierarchyError.joined(lacking)
 
     def coded(names: list[str]) -> np.ndarray:
         parts = [codings[name].encode(counted[name]) for name in names]

@@ -66,14 +66,17 @@ class Hierarchy:
             raise HierarchyError(
                 f"The hierarchy file {path.name} is not UTF-8 (byte {error.start}).", attempt="saving it as UTF-8."
             ) from None
-        delimiter = sniff(text)
-        rows = [row for row in csv.reader(io.StringIO(text), delimiter=delimiter) if any(row)]
+        try:
+            delimiter = sniff(text)
+            rows = [row for row in csv.reader(io.StringIO(text), delimiter=delimiter) if any(row)]
+        except csv.Error:
+            raise HierarchyError(f"The hierarchy file {path.name} is no CSV.", attempt="one row per value, `;` between levels.") from None
         return cls.from_rows(rows, name or path.name)
 
     @classmethod
     def from_rows(cls, rows: Iterable[Sequence[str]], name: str = "hierarchy") -> Hierarchy:
         """Build and validate; every fault found is listed at once."""
-        table = [[str(cell).strip() for cell in row] for row in rows]
+        table = [[str(cell) for cell in row] for row in rows]
         faults, values = _faults(table)
         if faults:
             raise HierarchyError(
@@ -116,9 +119,9 @@ def _faults(table: list[list[str]]) -> tuple[list[str], list[str]]:
     width = len(table[0])
     if width < 2:
         return ["it has one column: a leaf needs at least a root above it"], values
-    blank = sum(1 for row in table if any(not cell for cell in row))
+    blank = sum(1 for row in table if any(not cell for cell in row[1:]))
     if blank:
-        faults.append(f"{blank} row(s) hold an empty label")
+        faults.append(f"{blank} row(s) hold an empty label above the leaf")
     roots = {row[-1] for row in table}
     if len(roots) > 1:
         faults.append(f"{len(roots)} different roots in the last column: there must be one")

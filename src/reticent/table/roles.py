@@ -93,15 +93,22 @@ def insensitive(**how: Any) -> Column:
 
 def resolve(declared: Mapping[str, Column], present: Sequence[str], undeclared: str = "refuse") -> dict[str, Column]:
     """Columns of the data with their declaration, in the data's order; glob patterns give way to exact names."""
+    patterns = [name for name in declared if any(mark in name for mark in "*?[") and name not in present]
+    exact = [name for name in declared if name not in patterns]
+    if exact and not set(exact) & set(present):
+        # Where no name fits, the first line may be a record: it is not quoted.
+        raise ColumnError(
+            f"None of the {len(exact)} declared columns is among the {len(present)} of the data.",
+            attempt="a header line in the file, and its names in the job.",
+        )
     repeated = sorted({name for name in present if list(present).count(name) > 1})
     if repeated:
         raise ColumnError(
             f"The data has {len(repeated)} column name(s) twice: {', '.join(map(repr, repeated))}.",
             attempt="renaming one of each.",
         )
-    patterns = [name for name in declared if any(mark in name for mark in "*?[") and name not in present]
-    for name in declared:
-        if name not in present and name not in patterns:
+    for name in exact:
+        if name not in present:
             raise ColumnError(f"Column {name!r} is declared but not in the data.", attempt=suggest(name, present))
     found: dict[str, Column] = {}
     for name in present:

@@ -131,7 +131,12 @@ def _of_file(source: Source) -> pl.LazyFrame:
         )
     if path.is_dir():
         raise SourceError(f"{path} is a folder.", attempt="a single file.")
-    if path.stat().st_size == 0:
+    try:
+        with open(path, "rb") as handle:
+            empty = not handle.read(1)
+    except OSError as error:
+        raise SourceError(f"The file {path.name} cannot be read: {error.strerror}.") from None
+    if empty:
         raise SourceError(f"The file {path.name} is empty.", attempt="a file with a header line and rows.")
     suffix = path.suffix.lower()
     try:
