@@ -59,7 +59,7 @@ def _integers(series: pl.Series) -> pl.Series:
     physical = series.to_physical()
     if physical.dtype.is_integer() or physical.dtype == pl.Boolean:
         physical = physical.cast(pl.Int128)
-        offset = physical - (physical.min() or 0)
+        offset = physical - pl.Series([physical.min() or 0], dtype=pl.Int128)
         if (offset.max() or 0) < _WORD:
             return offset.cast(pl.Int64)
     return series.rank("dense").cast(pl.Int64)
