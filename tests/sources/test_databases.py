@@ -60,7 +60,8 @@ def database(request, tmp_path):
         import adbc_driver_postgresql.dbapi as dbapi
 
         with dbapi.connect(url) as connection, connection.cursor() as cursor:
-            cursor.execute("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
+            for statement in ("DROP SCHEMA public CASCADE", "CREATE SCHEMA public"):
+                cursor.execute(statement)
             cursor.adbc_ingest("people", frame.to_arrow(), mode="create")
             connection.commit()
     elif request.param == "duckdb":

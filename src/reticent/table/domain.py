@@ -169,7 +169,8 @@ class TreeDomain(Domain):
         found = []
         for label, first, last in zip(tree.labels, tree.first.tolist(), tree.last.tolist(), strict=True):
             if first == last:
-                found.append(value_label(self.texts[first]))
+                text = self.texts[first]
+                found.append(value_label(text, quoted=len(spans.get(text, ())) > 1))
             elif (first, last) == root:
                 found.append(ANY)
             elif len(spans[label]) > 1 or value_label(label) != label:

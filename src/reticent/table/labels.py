@@ -4,7 +4,7 @@
     {Private, State-gov}  a set of values
     Undergraduate         a hierarchy's node, or a single value
     *                     anything
-    "[20, 29]"            a value that looks like one of the above, JSON-quoted
+    "[20, 29]"            a value that looks like one of the above or like a node with other values, JSON-quoted
 
 A null prints as null: it is a value of its own.  The schema in the manifest says which reading applies to a column.
 """
@@ -18,9 +18,10 @@ ANY = "*"
 _OPENING = ("[", "{", '"')
 
 
-def value_label(text: str) -> str:
-    """A single value; quoted where it collides with the grammar."""
-    return json.dumps(text, ensure_ascii=False) if text in ("", ANY) or text.startswith(_OPENING) else text
+def value_label(text: str, quoted: bool = False) -> str:
+    """A single value; quoted where it collides with the grammar, or with a node's label."""
+    collides = quoted or text in ("", ANY) or text.startswith(_OPENING)
+    return json.dumps(text, ensure_ascii=False) if collides else text
 
 
 def range_label(lower: str, upper: str) -> str:
