@@ -18,7 +18,7 @@ from reticent.table.source import Source, scan
 
 def write_release(folder: Path, frame: pl.DataFrame, columns: dict[str, Column], promises: Sequence[dict[str, Any]] = (), *,
                   groups: int = 3, withhold: float = 0.0, seed: int = 0, labels: str = "nodes", format: str = "parquet",
-                  shuffled: bool = True, jointly: bool = False) -> Path:  # fmt: skip
+                  jointly: bool = False) -> Path:  # fmt: skip
     """Cells put in random groups, some rows withheld: labels overlap, and no promise is kept but by chance."""
     lazy = scan(Source(), frame)
     counted = local.count(lazy, columns)
@@ -31,8 +31,6 @@ def write_release(folder: Path, frame: pl.DataFrame, columns: dict[str, Column],
     of_cell[kept] = np.unique(of_cell[kept], return_inverse=True)[1]
     way = Generalized.of(Recipe.of_groups(counted.cells, of_cell, labels=labels), columns)
     frames = way.frames(*local.apply(counted, way.recipe, Random.from_seed(seed), lazy))
-    if not shuffled:
-        raise NotImplementedError
     folder.mkdir(parents=True, exist_ok=True)
     manifest = {"reticent": "0.1.0", "jointly": jointly, "method": {"name": "by hand"}, "promises": list(promises),
                 **way.manifest(counted.carried_types)}  # fmt: skip
@@ -48,4 +46,11 @@ def columns_of(table) -> dict[str, Column]:
 
 
 def frame_of(table) -> pl.DataFrame:
-    return pl.DataFrame({name: table.column(name) for name in table.columns}, strict=False)
+    """With a type for every column, as a file has one: a column of nulls alone is a text column."""
+    types = {"categorical": pl.String, "ordinal": pl.String, "date": pl.Date, "numeric": None}
+    return pl.DataFrame([pl.Series(name, table.column(name), dtype=types[entry["kind"]] or _number(table.column(name)), strict=False)
+                         for name, entry in table.columns.items()])  # fmt: skip
+
+
+def _number(values: list) -> pl.DataType:
+    return pl.Float64() if any(isinstance(value, float) for value in values) else pl.Int64()

@@ -11,10 +11,12 @@ import numpy as np
 from reticent.audit.grouping import Groups, Numbered, group, number
 from reticent.audit.judge import Recount, judge, measures, worst
 from reticent.audit.measure import anonymity
+from reticent.audit.perturbed import audit_perturbed
 from reticent.audit.published import Published, open_folder, open_table
 from reticent.audit.result import Audit
 from reticent.audit.sensitive import Sensitive, jointly, recount
 from reticent.errors import BundleDamaged, JobError
+from reticent.release import bundle
 from reticent.table.roles import Column, Role
 from reticent.utility import loss
 from reticent.utility.labels import Unreadable, scale
@@ -30,6 +32,8 @@ def audit(release: Any, *, source: Any = None, expect_digest: str | None = None,
     they came from, and that nothing else of it leaked.  A plain CSV or Parquet file or frame needs the roles of its columns: a
     `job`, `columns`, or `quasi`, `sensitive` and `hierarchy`; `missing` lists texts that mean null; `promises` are judged too.
     """
+    if not _plain(release) and bundle.read_manifest(_folder(release))["kind"] == "perturbed":
+        return audit_perturbed(_folder(release), expect_digest)
     published = _opened(release, expect_digest, job, columns, quasi, sensitive, hierarchy, missing, promises)
     numbered = {column["name"]: number(published.frame[column["name"]]) for column in published.named(Role.QUASI)}
     groups = group(list(numbered.values()), len(published.frame))
@@ -46,9 +50,8 @@ def audit(release: Any, *, source: Any = None, expect_digest: str | None = None,
 def _opened(release: Any, expect_digest: str | None, job: Any, columns: Mapping[str, Column] | None, quasi: Iterable[str] | None,
             sensitive: Iterable[str] | None, hierarchy: Mapping[str, Any] | None, missing: Sequence[str],
             promises: Iterable[Any]) -> Published:  # fmt: skip
-    folder = getattr(release, "folder", release)
-    plain = not isinstance(folder, str | Path) or Path(folder).is_file()
-    if not plain:
+    folder = _folder(release)
+    if not _plain(release):
         return open_folder(folder, expect_digest)
     if expect_digest is not None:
         raise JobError("A digest is that of a release folder; this is a plain table.", attempt="leaving expect_digest out.")
@@ -63,6 +66,16 @@ def _opened(release: Any, expect_digest: str | None, job: Any, columns: Mapping[
     asked = [*promises, *(job.promises if job is not None else ())]
     marks = tuple(missing) or (job.source.missing if job is not None else ())
     return open_table(folder, declared, asked, missing=marks, jointly=bool(getattr(job, "jointly", False)))
+
+
+def _folder(release: Any) -> Any:
+    return getattr(release, "folder", release)
+
+
+def _plain(release: Any) -> bool:
+    """Whether this is a table that another tool made, not a release folder."""
+    folder = _folder(release)
+    return not isinstance(folder, str | Path) or Path(folder).is_file()
 
 
 def _sensitive(published: Published, groups: Groups) -> list[Sensitive]:

@@ -33,6 +33,8 @@ def number(series: pl.Series) -> Numbered:
     """Number the distinct values of a column."""
     if isinstance(series.dtype, pl.Categorical | pl.Enum):
         series = series.cast(pl.String)
+    if series.dtype.is_float():
+        series = series.fill_nan(None)
     keys = series.cast(pl.Categorical).to_physical() if series.dtype == pl.String else _integers(series)
     top = int(keys.max() or 0)  # type: ignore[arg-type]
     if keys.null_count():
@@ -51,11 +53,9 @@ def number(series: pl.Series) -> Numbered:
 
 
 def _integers(series: pl.Series) -> pl.Series:
-    """Non-negative integers, equal where the values are; NaN is null."""
+    """Non-negative integers, equal where the values are."""
     if series.dtype == pl.Null:
         return pl.Series(series.name, [None] * len(series), dtype=pl.UInt64)
-    if series.dtype.is_float():
-        series = series.fill_nan(None)
     physical = series.to_physical()
     if physical.dtype.is_integer() or physical.dtype == pl.Boolean:
         physical = physical.cast(pl.Int128)

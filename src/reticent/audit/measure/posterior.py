@@ -1,0 +1,47 @@
+"""beta-likeness by perturbation (Cao & Karras, VLDB 2012, definition 6), from the parameters a perturbed release publishes.
+
+Who sees v and knows the overall distribution p and the matrix M believes in v_i with p_i M[i][v] / sum_u p_u M[u][v], by Bayes.
+The relative gain over p_i is at most beta and, enhanced, at most -ln p_i; two-sided, p_i over the posterior - 1 as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from math import lcm
+
+from reticent.audit.measure.comparison import compare_ln
+
+
+def beta(matrix: Sequence[Sequence[Fraction]], distribution: Sequence[Fraction], *, enhanced: bool, two_sided: bool) -> Fraction | None:
+    """The least beta that holds, at least 0; None where none does."""
+    least = Fraction(0)
+    for p, gain in gains(matrix, distribution, two_sided=two_sided):
+        if gain is None or (enhanced and compare_ln(1 / p, gain) < 0):
+            return None
+        least = max(least, gain)
+    return least
+
+
+def gains(
+    matrix: Sequence[Sequence[Fraction]], distribution: Sequence[Fraction], *, two_sided: bool
+) -> list[tuple[Fraction, Fraction | None]]:
+    """(p, greatest gain) of each value that occurs; None where a value can be ruled out and two sides are asked for."""
+    unit = lcm(*(entry.denominator for row in matrix for entry in row))
+    scale = lcm(*(p.denominator for p in distribution))
+    joint = [[int(p * scale) * int(entry * unit) for entry in row] for p, row in zip(distribution, matrix, strict=True)]
+    shown = [sum(column) for column in zip(*joint, strict=True)]
+    found: list[tuple[Fraction, Fraction | None]] = []
+    for p, row in zip(distribution, joint, strict=True):
+        if p == 0:
+            continue
+        posterior = [Fraction(part, total) for part, total in zip(row, shown, strict=True) if total]
+        found.append((p, max(posterior) / p - 1))
+        if two_sided:
+            found.append((p, p / min(posterior) - 1 if min(posterior) else None))
+    return found
+
+
+def stochastic(matrix: Sequence[Sequence[Fraction]]) -> bool:
+    """Whether the matrix is square and each row is a distribution."""
+    return all(len(row) == len(matrix) and sum(row) == 1 and min(row) >= 0 for row in matrix)

@@ -1,0 +1,147 @@
+"""Which records lie under which labels: a join of boxes with points.
+
+A published combination is a box (for each column the codes it covers), a record a point.  Points and the boxes that
+still cut through them are split together, column by column, level by level: a box that covers all points of a node is
+done there, one that touches none is dropped, and the rest goes on to the halves.  The work grows with the borders of the boxes,
+not with their contents, and the interpreter loops over levels only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True, eq=False)
+class Cover:
+    """The codes that each distinct label of a column covers: an interval, or, where `holes`, a subset counted by `prefix`."""
+
+    lower: np.ndarray  # first code, by label
+    upper: np.ndarray  # last code; below `lower` where the label covers nothing
+    holes: np.ndarray  # which row of `prefix` the label has, -1 where the interval is all of it
+    prefix: np.ndarray  # (subsets, codes + 1): how many codes before each are covered
+
+    def test(self, label: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(touches, covers): does a label cover some, or all, of the codes low .. high?"""
+        first, last = self.lower[label], self.upper[label]
+        touches = (first <= high) & (last >= low)
+        covers = (first <= low) & (last >= high)
+        hole = self.holes[label]
+        here = np.flatnonzero(touches & (hole >= 0))
+        if len(here):
+            table, low, high = hole[here], low[here], high[here]
+            inside = self.prefix[table, high + 1] - self.prefix[table, low]
+            touches[here] = inside > 0
+            covers[here] = inside == high - low + 1
+        return touches, covers & touches
+
+
+def cover(codes: Sequence[np.ndarray], size: int) -> Cover:
+    """From the sorted codes under each label."""
+    lower = np.array([held[0] if len(held) else 0 for held in codes], np.int64)
+    upper = np.array([held[-1] if len(held) else -1 for held in codes], np.int64)
+    gaps = [i for i, held in enumerate(codes) if len(held) and held[-1] - held[0] + 1 != len(held)]
+    holes = np.full(len(codes), -1, np.int64)
+    holes[gaps] = np.arange(len(gaps))
+    prefix = np.zeros((len(gaps), size + 1), np.int32)
+    for row, label in enumerate(gaps):
+        prefix[row, codes[label] + 1] = 1
+    return Cover(lower, upper, holes, np.cumsum(prefix, axis=1, dtype=np.int32))
+
+
+@dataclass(frozen=True, eq=False)
+class Regions:
+    """Box `box[i]` covers the points `order[start[i] : stop[i]]`; a box may have several such stretches, none overlapping."""
+
+    order: np.ndarray
+    box: np.ndarray
+    start: np.ndarray
+    stop: np.ndarray
+
+    def covering(self) -> np.ndarray:
+        """How many boxes cover each point, in the points' own order."""
+        change = np.bincount(self.start, minlength=len(self.order) + 1) - np.bincount(self.stop, minlength=len(self.order) + 1)
+        found = np.empty(len(self.order), np.int64)
+        found[self.order] = np.cumsum(change)[:-1]
+        return found
+
+    def total(self, weights: np.ndarray, boxes: int) -> np.ndarray:
+        """The sum of the points' weights under each box."""
+        until = np.append(0, np.cumsum(weights[self.order]))
+        held = until[self.stop] - until[self.start]
+        found = np.zeros(boxes, held.dtype)
+        np.add.at(found, self.box, held)
+        return found
+
+
+def join(covers: Sequence[Cover], boxes: np.ndarray, points: np.ndarray) -> Regions:
+    """`boxes[i, c]` is a label of column c, `points[j, c]` a code."""
+    points = np.asarray(points, np.int64)
+    order = np.arange(len(points))
+    done: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+    starts, stops = np.array([0]), np.array([len(points)])
+    node, box = np.zeros(len(boxes), np.int64), np.arange(len(boxes))
+    while len(box) and len(points):
+        order, starts, stops, low, high, node, box = _bounded(points, order, starts, stops, node, box)
+        touches, whole = np.ones(len(box), bool), np.ones(len(box), bool)
+        cut = np.zeros((len(starts), len(covers)))
+        for c, column in enumerate(covers):
+            some, everything = column.test(boxes[box, c], low[node, c], high[node, c])
+            touches &= some
+            whole &= everything
+            cut[:, c] = np.bincount(node[some & ~everything], minlength=len(starts))
+        done.append((box[whole], starts[node[whole]], stops[node[whole]]))
+        left = touches & ~whole
+        node, box = node[left], box[left]
+        if len(box):
+            order, starts, stops, node, box = _halved(points, order, starts, stops, low, high, cut, node, box)
+    parts = [np.concatenate(part) if done else np.zeros(0, np.int64) for part in zip(*done, strict=True)] if done else [np.zeros(0, np.int64)] * 3
+    return Regions(order, *parts)
+
+
+def _bounded(points: np.ndarray, order: np.ndarray, starts: np.ndarray, stops: np.ndarray, node: np.ndarray, box: np.ndarray):
+    """Nodes that still have boxes, renumbered, with the least and greatest code of their points."""
+    used, node = np.unique(node, return_inverse=True)
+    starts, stops = starts[used], stops[used]
+    lengths = stops - starts
+    at = np.append(0, np.cumsum(lengths))[:-1]
+    inside = points[order[_stretches(starts, lengths)]]
+    return order, starts, stops, np.minimum.reduceat(inside, at), np.maximum.reduceat(inside, at), node, box
+
+
+def _stretches(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    """starts[0] .. starts[0] + lengths[0], starts[1] .. and so on."""
+    at = np.append(0, np.cumsum(lengths))
+    return np.arange(at[-1]) + np.repeat(starts - at[:-1], lengths)
+
+
+def _halved(points: np.ndarray, order: np.ndarray, starts: np.ndarray, stops: np.ndarray, low: np.ndarray, high: np.ndarray,
+            cut: np.ndarray, node: np.ndarray, box: np.ndarray):  # fmt: skip
+    """Split each node that boxes cut through at the middle of the column most of them cut; sort its points accordingly."""
+    used, node = np.unique(node, return_inverse=True)
+    starts, stops, low, high, cut = starts[used], stops[used], low[used], high[used], cut[used]
+    column = np.where(high > low, cut, -1).argmax(axis=1)
+    pick = np.arange(len(used))
+    lengths = stops - starts
+    place = _stretches(starts, lengths)
+    owner = np.repeat(pick, lengths)
+    value = points[order[place], column[owner]]
+    middle = _medians(value, owner, lengths, low[pick, column], high[pick, column])
+    right = value > middle[owner]
+    kept = np.argsort(owner * 2 + right, kind="stable")
+    order = order.copy()
+    order[place] = order[place][kept]
+    split = starts + lengths - np.bincount(owner, weights=right, minlength=len(used)).astype(np.int64)
+    return (order, np.concatenate([starts, split]), np.concatenate([split, stops]),
+            np.concatenate([node, node + len(used)]), np.concatenate([box, box]))  # fmt: skip
+
+
+def _medians(value: np.ndarray, owner: np.ndarray, lengths: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """A code in each node that leaves points on both sides: the median, or the midpoint where the median is the greatest."""
+    wide = int(high.max()) + 1
+    ranked = np.sort(owner * wide + value)
+    at = np.append(0, np.cumsum(lengths))[:-1]
+    median = ranked[at + (lengths - 1) // 2] % wide
+    return np.where(median < high, median, (low + high) // 2)
