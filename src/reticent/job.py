@@ -11,6 +11,7 @@ from typing import Any
 
 from reticent import registry
 from reticent.errors import JobError, suggest
+from reticent.models.exact import exact, flag
 from reticent.models.promises import Promises
 from reticent.table.roles import Column
 from reticent.table.source import Source
@@ -31,6 +32,8 @@ class Output:
                     f"release.{name} = {getattr(self, name)!r} is not known.",
                     attempt=suggest(str(getattr(self, name)), known),
                 )
+        if not 0 <= exact(self.suppress_at_most, "suppress_at_most") <= 1:
+            raise JobError("suppress_at_most must be a share of the rows.", attempt="a number from 0 to 1.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,8 +81,11 @@ class Job:
     @classmethod
     def from_dict(cls, table: Mapping[str, Any], beside: Path | None = None) -> Job:
         _known("the job", table, ("source", "columns", "promise", "prepare", "method", "release", "jointly"))
-        if not isinstance(table.get("promise", []), list):
-            raise JobError("[promise] must be a list.", attempt="[[promise]] with two brackets.")
+        for name in ("promise", "prepare"):
+            if not isinstance(table.get(name, []), list):
+                raise JobError(f"[{name}] must be a list.", attempt=f"[[{name}]] with two brackets.")
+        if not isinstance(table.get("columns", {}), Mapping):
+            raise JobError("[columns] must be a table.", attempt='lines such as age = "quasi-identifying".')
         return cls(
             source=_source(table.get("source", {}), beside),
             columns={name: _column(name, entry, beside) for name, entry in table.get("columns", {}).items()},
@@ -87,7 +93,7 @@ class Job:
             prepare=[registry.stage_from(entry) for entry in table.get("prepare", [])],
             method=registry.method_from(table["method"]) if "method" in table else None,
             release=_dataclass(Output, "[release]", table.get("release", {})),
-            jointly=bool(table.get("jointly", False)),
+            jointly=flag(table.get("jointly", False), "jointly"),
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -146,7 +152,7 @@ def _column(name: str, table: Any, beside: Path | None) -> Column:
             f"Column {name!r} has no role.",
             attempt='role = "quasi-identifying", "sensitive", "identifying" or "insensitive".',
         )
-    column = Column(**{key: tuple(value) if key == "order" else value for key, value in table.items()})
+    column = Column(**table)
     if isinstance(column.hierarchy, str):
         column = replace(column, hierarchy=_located(column.hierarchy, beside))
     return column

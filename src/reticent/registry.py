@@ -25,15 +25,18 @@ MODELS = {
 }
 METHODS = {
     "mondrian": "reticent.methods.mondrian:Mondrian",
+    "burel": "reticent.methods.burel:Burel",
+    "beta-perturbation": "reticent.methods.beta_perturbation:BetaPerturbation",
 }
 STAGES: dict[str, str] = {}
 WAYS = {
     "generalized": "reticent.recipe.generalized:Generalized",
+    "perturbed": "reticent.recipe.perturbed:Perturbed",
 }
 
 
 def _load(table: Mapping[str, str], name: str, what: str) -> Any:
-    if name not in table:
+    if not isinstance(name, str) or name not in table:
         raise JobError(f"Unknown {what} {name!r}.", attempt=suggest(str(name), table))
     module, _, attribute = table[name].partition(":")
     return getattr(import_module(module), attribute)
@@ -71,7 +74,7 @@ def stage_from(entry: Mapping[str, Any]) -> Any:
 
 
 def _name(entry: Mapping[str, Any], key: str, table: Mapping[str, str]) -> str:
-    if key not in entry:
+    if not isinstance(entry, Mapping) or key not in entry:
         raise JobError(f"A table lacks {key!r}.", attempt=f"{key} = {suggest('', table)}")
     return entry[key]
 

@@ -51,7 +51,11 @@ class Hierarchy:
             return given
         if isinstance(given, str | Path):
             return cls.read(given, name)
-        return cls.from_rows(given, name)  # type: ignore[arg-type]
+        if not isinstance(given, list | tuple) or not all(isinstance(row, list | tuple) for row in given):
+            raise HierarchyError(
+                f"The hierarchy of {name!r} is neither a file nor rows.", attempt='hierarchy = "file.csv".'
+            )
+        return cls.from_rows(given, name)
 
     @classmethod
     def read(cls, path: str | Path, name: str = "") -> Hierarchy:
@@ -70,7 +74,9 @@ class Hierarchy:
             delimiter = sniff(text)
             rows = [row for row in csv.reader(io.StringIO(text), delimiter=delimiter) if any(row)]
         except csv.Error:
-            raise HierarchyError(f"The hierarchy file {path.name} is no CSV.", attempt="one row per value, `;` between levels.") from None
+            raise HierarchyError(
+                f"The hierarchy file {path.name} is no CSV.", attempt="one row per value, `;` between levels."
+            ) from None
         return cls.from_rows(rows, name or path.name)
 
     @classmethod

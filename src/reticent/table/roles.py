@@ -53,12 +53,14 @@ class Column:
         if self.missing not in ("refuse", "category"):
             raise JobError(f"missing = {self.missing!r} is not known.", attempt='"refuse" or "category".')
         if self.order is not None:
-            object.__setattr__(self, "order", tuple(self.order))
+            if not isinstance(self.order, list | tuple):
+                raise JobError("An order is a list of values.", attempt='order = ["low", "middle", "high"].')
+            object.__setattr__(self, "order", tuple(map(str, self.order)))
             object.__setattr__(self, "type", "ordinal")
         if self.type == "ordinal" and not self.order:
             raise JobError("An ordinal column needs its values in order.", attempt='order = ["low", "middle", "high"].')
         if self.domain is not None:
-            object.__setattr__(self, "domain", tuple(self.domain))
+            object.__setattr__(self, "domain", parse_domain(self.domain))
 
 
 def parse_role(role: str) -> Role:
@@ -69,6 +71,17 @@ def parse_role(role: str) -> Role:
         return Role(name)
     except ValueError:
         raise JobError(f"Unknown role {role!r}.", attempt=suggest(name, [r.value for r in Role])) from None
+
+
+def parse_domain(domain: Any) -> tuple[Any, Any]:
+    """The least and the greatest number that a column can hold."""
+    try:
+        least, greatest = domain
+        if float(least) <= float(greatest):
+            return least, greatest
+    except (TypeError, ValueError):
+        pass
+    raise JobError("A domain is two numbers, the least first.", attempt="domain = [0, 120].")
 
 
 def identifying() -> Column:

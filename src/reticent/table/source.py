@@ -37,7 +37,15 @@ class Source:
     empty: str = "missing"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "missing", (self.missing,) if isinstance(self.missing, str) else tuple(self.missing))
+        marks = [self.missing] if isinstance(self.missing, str) else self.missing
+        if not isinstance(marks, list | tuple) or not all(isinstance(mark, str) for mark in marks):
+            raise SourceError("missing must be a list of texts.", attempt='missing = ["?", "NA"].')
+        object.__setattr__(self, "missing", tuple(marks))
+        if isinstance(self.path, Path):
+            object.__setattr__(self, "path", str(self.path))
+        for name in ("path", "url", "table", "query", "delimiter", "quote", "encoding"):
+            if not isinstance(getattr(self, name), str | None):
+                raise SourceError(f"source.{name} must be a text.")
         if self.empty not in ("missing", "value"):
             raise SourceError(f"empty = {self.empty!r} is not known.", attempt='"missing" or "value".')
 
@@ -221,10 +229,10 @@ def _delimiter(source: Source) -> str:
     return max((",", ";", "\t", "|"), key=head.count)
 
 
-def collect(lazy: pl.LazyFrame, doing: str) -> pl.DataFrame:
+def collect(lazy: pl.LazyFrame, doing: str, engine: str = "auto") -> pl.DataFrame:
     """Collect with the library's message withheld: it may quote a value."""
     try:
-        return lazy.collect()
+        return lazy.collect(engine=engine)  # type: ignore[call-overload]
     except pl.exceptions.PolarsError as error:
         said = str(error).lower()
         if "utf-8" in said or "utf8" in said:
