@@ -1,0 +1,150 @@
+"""Before publishing: is the promise reachable, by which methods, at what expected loss.  Plans, and writes nothing.
+
+The expected loss is AIL (Cao & Karras 2012, equations 2 to 5) over the planned groups, each column weighing the same unless
+the method weighs them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from reticent import registry
+from reticent.engines import local
+from reticent.errors import JobError, PromiseUnreachable, RequestError, suggest
+from reticent.job import Job
+from reticent.publish import read, refuse_unable
+from reticent.randomness import Random
+from reticent.recipe.recipe import Recipe
+from reticent.table.roles import Column, Role, with_role
+from reticent.table.source import collect
+
+NEAR_UNIQUE = 0.9  # distinct values over rows; a hint to the steward, no part of a promise
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """What one method would make of the job."""
+
+    method: str
+    reachable: bool
+    groups: int | None = None
+    smallest: int | None = None
+    withheld: int | None = None
+    ail: float | None = None
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """`methods` has the job's own first; `reachable` speaks of that one, as publishing would use it."""
+
+    rows: int
+    cells: int
+    methods: tuple[Outlook, ...]
+    warnings: tuple[str, ...] = field(default=())
+
+    @property
+    def reachable(self) -> bool:
+        return self.methods[0].reachable
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"reachable": self.reachable, "method": self.methods[0].method, **asdict(self)}
+
+
+def check(
+    job: Job,
+    *,
+    frame: Any = None,
+    methods: Sequence[str] | None = None,
+    progress: Callable[[str], None] = lambda stage: None,
+) -> Checked:
+    """Plan the job by its own method and by the others that could keep its promises (or by those named)."""
+    refuse_unable(job)
+    others = [job.method, *_others(job, methods)]
+    progress("reading")
+    lazy, columns = read(job, frame)
+    counted = local.count(lazy, columns)
+    found = []
+    for method in others:
+        progress(f"planning by {method.name}")
+        found.append(_outlook(job, method, counted.cells, columns, own=method is job.method))
+    progress("looking at columns that are not generalized")
+    return Checked(counted.cells.rows, len(counted.cells), tuple(found), tuple(_warnings(lazy, columns, counted.cells.rows)))
+
+
+def _others(job: Job, names: Sequence[str] | None) -> list[Any]:
+    """Methods beside the job's own that can keep every promise, with their parameters at rest."""
+    for name in names or ():
+        if name not in registry.METHODS:
+            raise JobError(f"Unknown method {name!r}.", attempt=suggest(name, registry.METHODS))
+    kinds = [registry.method(name) for name in (registry.METHODS if names is None else names) if name != job.method.name]
+    return [kind() for kind in kinds if all(isinstance(promise, kind.keeps) for promise in job.promises)]
+
+
+def _outlook(job: Job, method: Any, cells: Any, columns: Mapping[str, Column], *, own: bool) -> Outlook:
+    try:
+        way = registry.way(method.kind).of(method.plan(cells, job.promises, Random.secure()), columns)
+    except PromiseUnreachable as error:
+        return Outlook(method.name, False, why=str(error))
+    except RequestError as error:
+        if own:
+            raise
+        return Outlook(method.name, False, why=error.what)
+    recipe = way.recipe
+    sizes = recipe.as_groups().sizes
+    return Outlook(
+        method.name,
+        True,
+        groups=len(sizes),
+        smallest=int(sizes.min(initial=cells.rows)),
+        withheld=recipe.withheld,
+        ail=expected_loss(recipe, getattr(method, "weights", None)),
+    )
+
+
+def expected_loss(recipe: Recipe, weights: Mapping[str, Any] | None = None) -> float:
+    """AIL of the planned groups: rows times the weighted loss of their spans, over the published rows."""
+    lower, upper = recipe.spans()
+    sizes = recipe.as_groups().sizes
+    quasi = recipe.cells.quasi
+    share = np.array([float((weights or {}).get(domain.name, 1)) for domain in quasi])
+    losses = np.column_stack([domain.loss(lower[:, at], upper[:, at]) for at, domain in enumerate(quasi)])
+    return float(sizes @ (losses @ (share / share.sum())) / max(int(sizes.sum()), 1))
+
+
+def _warnings(lazy: pl.LazyFrame, columns: Mapping[str, Column], rows: int) -> list[str]:
+    """What the promise does not cover: carried columns that single people out, persons with several rows."""
+    carried, persons = with_role(columns, Role.INSENSITIVE), with_role(columns, Role.IDENTIFYING)
+    if not carried and not persons:
+        return []
+    distinct = collect(lazy.select(pl.col([*carried, *persons]).n_unique()), "Counting distinct values").row(0, named=True)
+    found = [
+        f"The insensitive column {name!r} has {distinct[name]:,} distinct values in {rows:,} rows: it is published as it is and "
+        "can single people out." + ("" if columns[name].acknowledge else " Say acknowledge = true if you accept that.")
+        for name in carried
+        if distinct[name] >= NEAR_UNIQUE * rows
+    ]
+    for name in carried:
+        found += [_association(lazy, name, value, rows) for value in with_role(columns, Role.SENSITIVE)]
+    if persons and max(distinct[name] for name in persons) < rows:
+        found.append(
+            f"No identifying column has {rows:,} distinct values: a person with several rows is protected in each row alone."
+        )
+    return found
+
+
+def _association(lazy: pl.LazyFrame, carried: str, sensitive: str, rows: int) -> str:
+    """How much better a sensitive value is guessed by who knows the carried one (Goodman and Kruskal's lambda, both sides)."""
+    pairs = lazy.group_by(carried, sensitive).len("count")
+    best = pairs.group_by(carried).agg(pl.col("count").max()).select(pl.col("count").sum())
+    plain = lazy.group_by(sensitive).len("count").select(pl.col("count").max())
+    known, guessed = (collect(part, "Comparing columns").item() / rows for part in (best, plain))
+    return (
+        f"The insensitive column {carried!r} is published as it is: who knows it guesses {sensitive!r} in {known:.1%} of the "
+        f"rows, who does not in {guessed:.1%}."
+    )

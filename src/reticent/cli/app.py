@@ -1,0 +1,41 @@
+"""The commands and how they hang together.  A new command is a file of its name in this folder and a word in COMMANDS."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Annotated, Any
+
+import typer
+
+COMMANDS = ("init", "check", "publish", "audit", "data", "demo")
+
+
+def command() -> Any:
+    """The parser, with every command."""
+    app = typer.Typer(
+        callback=top, invoke_without_command=True, add_completion=False, rich_markup_mode="rich",
+        pretty_exceptions_enable=False, context_settings={"help_option_names": ["-h", "--help"]},
+        epilog="Start with:  reticent demo",
+    )  # fmt: skip
+    for name in COMMANDS:
+        module = import_module(f"reticent.cli.{name}")
+        app.command(name, epilog=f"Example:  {module.EXAMPLE}")(getattr(module, name))
+    return typer.main.get_command(app)
+
+
+def top(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version and end.")] = False,
+    traceback: Annotated[
+        bool, typer.Option("--traceback", help="Show where in the code an error arose; so does RETICENT_TRACEBACK=1.")
+    ] = False,
+) -> None:
+    """Publish microdata that says no more than you promised."""
+    if version:
+        from reticent import __version__
+
+        typer.echo(f"reticent {__version__}")
+        raise typer.Exit()
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+        raise typer.Exit(1)

@@ -1,0 +1,56 @@
+"""`reticent check JOB`: is the promise reachable, by which methods, at what expected loss."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from reticent.cli.options import JobFile, Json, ShowValues
+
+EXAMPLE = "reticent check patients.toml"
+
+
+def check(
+    job: JobFile,
+    methods: Annotated[
+        str | None,
+        typer.Option("--methods", metavar="A,B", help="Compare with these methods only; by default with all that can keep the promises.", show_default=False),
+    ] = None,
+    show_values: ShowValues = False,
+    json: Json = False,
+) -> int:  # fmt: skip
+    """Plan the job and write nothing: is the promise reachable, by which methods, at what expected loss.
+
+    Ends with 0 if `reticent publish` would reach the promise by the job's own method, else with 2.
+    """
+    from reticent.check import check as check_job
+    from reticent.cli.printing import number, say, say_json, say_table, stages
+    from reticent.errors import PromiseUnreachable
+    from reticent.job import Job
+
+    named = None if methods is None else [name.strip() for name in methods.split(",") if name.strip()]
+    with stages(json) as progress:
+        found = check_job(Job.read(job), methods=named, progress=progress)
+    code = 0 if found.reachable else PromiseUnreachable.exit_code
+    if json:
+        say_json(found.to_dict())
+        return code
+    own = found.methods[0]
+    verdict = "is reachable" if own.reachable else "IS NOT reachable"
+    say(f"{found.rows:,} rows in {found.cells:,} cells. The promise {verdict} by {own.method}.", "")
+    head = ("method", "reachable", "groups", "smallest", "withheld", "expected loss (AIL)")
+    say_table(head, [(one.method, number(one.reachable), *_planned(one)) for one in found.methods], indent=2)
+    for one in found.methods:
+        if one.why:
+            say("", f"{one.method}: {one.why}")
+    for warning in found.warnings:
+        say("", f"Note: {warning}")
+    return code
+
+
+def _planned(one) -> tuple[str, ...]:
+    from reticent.cli.printing import number
+
+    ail = None if one.ail is None else f"{one.ail:.4f}"
+    return tuple("" if value is None else number(value) for value in (one.groups, one.smallest, one.withheld, ail))

@@ -1,0 +1,58 @@
+"""`reticent data NAME`: public data and the census generator, as files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from reticent.cli.options import Force, Json
+
+EXAMPLE = "reticent data census --rows 100000 --seed 1 -o census.parquet"
+
+
+def data(
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="Which; without it the names are listed.", show_default=False)] = None,
+    rows: Annotated[int | None, typer.Option("--rows", help="How many; of recorded data the first so many.", show_default=False)] = None,
+    seed: Annotated[int | None, typer.Option("--seed", help="Of generated data.", show_default=False)] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="A .csv or .parquet file; by default NAME.csv.", show_default=False),
+    ] = None,
+    hierarchies: Annotated[
+        Path | None, typer.Option("--hierarchies", metavar="FOLDER", help="Also save the data's hierarchies here.", show_default=False)
+    ] = None,
+    force: Force = False,
+    json: Json = False,
+) -> None:  # fmt: skip
+    """Save public data, or rows of the census generator, to a file."""
+    from reticent import datasets
+    from reticent.cli.output import new_file
+    from reticent.cli.printing import say, say_json, stages
+    from reticent.errors import RequestError
+
+    if name is None:
+        say_json({"names": list(datasets.names())}) if json else say(*datasets.names())
+        return
+    target = Path(f"{name}.csv") if output is None else output
+    if target.suffix not in (".csv", ".parquet"):
+        raise RequestError(f"The file type {target.suffix!r} is not known.", attempt=".csv or .parquet.")
+    with stages(json) as progress, new_file(target, force) as part:
+        progress(f"making {name}")
+        frame = datasets.load(name, rows, seed)
+        progress("writing")
+        frame.write_csv(part) if target.suffix == ".csv" else frame.write_parquet(part)
+    saved = [] if hierarchies is None else _save_hierarchies(name, hierarchies)
+    if json:
+        say_json({"data": name, "path": str(target), "rows": len(frame), "columns": frame.columns, "hierarchies": saved})
+        return
+    say(f"{target}: {len(frame):,} rows of {', '.join(frame.columns)}.", *saved)
+
+
+def _save_hierarchies(name: str, folder: Path) -> list[str]:
+    from reticent import datasets
+    from reticent.release.disk import writing
+
+    with writing(folder):
+        return datasets.write_hierarchies(name, str(folder))

@@ -1,0 +1,86 @@
+"""How a failure is told: to people on stderr, with --json also as one object on stdout, and by the exit code.
+
+Our own errors never quote a record.  Anybody else's may: of those only the type and the place are told.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import sys
+import traceback as tracebacks
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from reticent.errors import DiskError, HierarchyError, InternalError, RequestError, ReticentError
+
+DISK = {errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM}
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """How the user wants to be told."""
+
+    json: bool = False
+    show_values: bool = False
+    traceback: bool = False
+
+
+class Interrupted(ReticentError):
+    exit_code = 130
+
+
+class UsageError(RequestError):
+    pass
+
+
+def tell(error: BaseException, wishes: Wishes) -> int:
+    """Say what went wrong; the exit code."""
+    ours = known(error)
+    if wishes.traceback:
+        print(*frames(error), sep="\n", file=sys.stderr)
+    print(f"{type(ours).__name__}: {ours}", file=sys.stderr)
+    values = list(ours.values) if isinstance(ours, HierarchyError) and wishes.show_values else []
+    if values:
+        print("  The values:", *(f"    {value}" for value in values), sep="\n", file=sys.stderr)
+    if wishes.json:
+        facts = {"kind": type(ours).__name__, "what": ours.what, "why": ours.why, "try": ours.attempt}
+        facts |= {"exit_code": ours.exit_code} | ({"values": values} if values else {})
+        print(json.dumps({"error": facts}, indent=1, ensure_ascii=False))
+    return ours.exit_code
+
+
+def known(error: BaseException) -> ReticentError:
+    """The error as one of ours."""
+    if isinstance(error, ReticentError):
+        return error
+    if isinstance(error, KeyboardInterrupt) or type(error).__name__ == "Abort":
+        return Interrupted("Interrupted; nothing was written.")
+    if hasattr(error, "format_message"):  # the parser's own
+        return UsageError(error.format_message(), attempt="--help.")
+    if isinstance(error, MemoryError):
+        return InternalError("The memory ran out.", attempt="fewer columns or rows at a time, or a larger machine.")
+    if isinstance(error, OSError) and error.errno in DISK:
+        return DiskError(f"The disk refuses: {os.strerror(error.errno)}.", attempt="more room, or another folder.")
+    return InternalError(
+        f"A bug of ours: {type(error).__name__} {place(error)}.",
+        why="Its message is withheld: it may quote a record.",
+        attempt="--traceback, and reporting what it prints together with the job file.",
+    )
+
+
+def place(error: BaseException) -> str:
+    """The innermost line of our code that the error passed."""
+    steps = [step for step in tracebacks.extract_tb(error.__traceback__) if f"{os.sep}reticent{os.sep}" in step.filename]
+    return f"in {os.path.basename(steps[-1].filename)}, line {steps[-1].lineno}" if steps else "outside our code"
+
+
+def frames(error: BaseException) -> Iterator[str]:
+    """The traceback without the messages of others and without any variable."""
+    cause = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    if cause is not None:
+        yield from frames(cause)
+        yield "which led to"
+    yield "".join(tracebacks.format_list(tracebacks.extract_tb(error.__traceback__))).rstrip()
+    yield str(error) if isinstance(error, ReticentError) else f"{type(error).__name__}: (message withheld)"

@@ -1,0 +1,47 @@
+"""What an audit found, as text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from reticent.cli.printing import number, say, say_table
+
+VERDICT = {True: "Every promise is kept.", False: "NOT every promise is kept.", None: "The files alone do not show every promise."}
+KEPT = {True: "yes", False: "NO", None: "not shown"}
+
+
+def say_findings(found: Mapping[str, Any]) -> None:
+    """The verdict, each promise with what was asked and achieved, the measures, and what the source adds."""
+    verdict = VERDICT[found["kept"]] if found["promises"] else "No promise was stated."
+    say(f"{found['rows']:,} rows in {found['groups']:,} groups, {found['withheld']:,} withheld. {verdict}")
+    if found["promises"]:
+        say("")
+        say_table(("promise", "asked", "achieved", "kept", "evidence"), map(_promise, found["promises"]), indent=2)
+    measures = {**found["achieved"], **found.get("utility", {})}
+    measures = {name: _measure(value) for name, value in measures.items() if not isinstance(value, Mapping)}
+    if measures:
+        say("")
+        say_table(("measure", "achieved"), measures.items(), indent=2)
+    if source := found.get("source"):
+        say("")
+        say_table(("against the source", ""), [(name, _measure(value)) for name, value in source.items()], indent=2)
+    for line in found.get("notes", ()):
+        say("", f"Note: {line}")
+
+
+def _promise(entry: Mapping[str, Any]) -> tuple[str, ...]:
+    about = f" of {entry['column']}" if entry.get("column") else ""
+    return (entry["model"] + about, _pairs(entry["asked"]), _pairs(entry["achieved"]), KEPT[entry["kept"]], entry["evidence"])
+
+
+def _pairs(values: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} = {_measure(value)}" for name, value in values.items())
+
+
+def _measure(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return _pairs(value)
+    if isinstance(value, list):
+        return "; ".join(map(_measure, value)) or "none"
+    return "none holds" if value is None else number(value)

@@ -1,0 +1,65 @@
+"""`reticent init DATA`: a commented job file, to be confirmed line by line."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from reticent.cli.options import Force, Json, Missing
+
+EXAMPLE = "reticent init patients.csv --missing '?'"
+
+
+def init(
+    data: Annotated[Path, typer.Argument(metavar="DATA", help="A CSV, Parquet or Arrow file.", show_default=False)],
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="JOB", help="The job file to write; by default DATA's name with .toml, here. `-` prints it.", show_default=False),
+    ] = None,
+    missing: Missing = None,
+    delimiter: Annotated[str | None, typer.Option("--delimiter", help="Between the fields of a CSV; by default the likeliest.", show_default=False)] = None,
+    encoding: Annotated[str, typer.Option("--encoding", help="Of a CSV.")] = "utf-8",
+    force: Force = False,
+    json: Json = False,
+) -> None:  # fmt: skip
+    """Draft a commented job file: guessed types, a proposed role for each column, risky columns named.
+
+    It shows column names and counts, never a value.
+    """
+    from reticent.cli.output import new_file
+    from reticent.cli.printing import say, say_json, say_table, stages
+    from reticent.draft import draft
+    from reticent.table.source import Source
+
+    source = Source(path=str(data), delimiter=delimiter, encoding=encoding, missing=tuple(missing or ()))
+    printed = output == Path("-")
+    target = Path(f"{data.stem}.toml") if output is None else output
+    with stages(json or printed) as progress:
+        progress("looking at columns")
+        found = draft(source)
+    if printed:
+        text = found.to_toml()
+        say_json({"job": text, **_facts(found)}) if json else say(text.rstrip())
+        return
+    beside = os.path.relpath(data.resolve(), target.resolve().parent) if not data.is_absolute() else str(data)
+    with new_file(target, force) as part:
+        part.write_text(replace(found, source=replace(source, path=beside)).to_toml(), encoding="utf-8")
+    if json:
+        say_json({"job": str(target), **_facts(found)})
+        return
+    rows = ((c.name, c.type or "categorical", f"{c.distinct:,}", f"{c.missing:,}", c.role.value, c.risk) for c in found.columns)
+    say_table(("column", "type", "distinct", "missing", "proposed role", "risk"), rows)
+    say("", f"{target} is a draft: confirm each role in it, then `reticent check {target}`.")
+
+
+def _facts(found) -> dict:
+    columns = [
+        {"name": c.name, "type": c.type or "categorical", "distinct": c.distinct, "missing": c.missing,
+         "role": c.role.value, "why": c.why, "risk": c.risk}
+        for c in found.columns
+    ]  # fmt: skip
+    return {"rows": found.rows, "columns": columns}

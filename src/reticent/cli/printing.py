@@ -1,0 +1,64 @@
+"""What commands print: text and tables for people, one object for machines, stages while they work."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+
+def say(*lines: str) -> None:
+    """Plain lines, never wrapped: paths and digests are there to be copied."""
+    print(*lines, sep="\n")
+
+
+def note(line: str) -> None:
+    """A line for the person at the keyboard that is no part of the result."""
+    print(line, file=sys.stderr)
+
+
+def say_json(value: Any) -> None:
+    print(json.dumps(value, indent=1, ensure_ascii=False))
+
+
+def say_table(head: Sequence[str], rows: Iterable[Sequence[Any]], *, indent: int = 0) -> None:
+    """A table without lines; as wide as its content where nobody watches, else as the terminal."""
+    from rich import box
+    from rich.console import Console
+    from rich.padding import Padding
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
+    for name in head:
+        table.add_column(name, overflow="fold")
+    for row in rows:
+        table.add_row(*(Text("" if cell is None else str(cell)) for cell in row))
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else 400)
+    console.print(Padding(table, (0, 0, 0, indent), expand=False))
+
+
+def number(value: Any) -> str:
+    """A number as people read it; what is no number as it is."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+@contextmanager
+def stages(quiet: bool = False) -> Iterator[Callable[[str], None]]:
+    """A line that says which stage is at work, and for how long; nothing where nobody watches."""
+    if quiet or not (sys.stdout.isatty() and sys.stderr.isatty()):
+        yield lambda stage: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("starting", total=None)
+        yield lambda stage: progress.update(task, description=stage)

@@ -1,0 +1,64 @@
+"""`reticent publish JOB -o RELEASE`: plan, stage, audit, and only then keep."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from reticent.cli.options import Force, JobFile, Json, ShowValues
+
+EXAMPLE = "reticent publish patients.toml -o patients-release"
+
+
+def publish(
+    job: JobFile,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="RELEASE", help="The release folder to make.", show_default=False)
+    ],
+    force: Force = False,
+    again: Annotated[
+        bool, typer.Option("--again", help="Publish a source that the ledger knows, accepting that two releases can be joined.")
+    ] = False,
+    seed: Annotated[
+        int | None, typer.Option("--seed", help="Repeatable, for tests and studies; stamped 'not for publication'.", show_default=False)
+    ] = None,
+    format: Annotated[
+        str | None, typer.Option("--format", metavar="parquet|csv", help="Instead of the job's.", show_default=False)
+    ] = None,
+    show_values: ShowValues = False,
+    json: Json = False,
+) -> None:  # fmt: skip
+    """Publish a job into a release folder that can be handed out.
+
+    The release is staged, audited from its files, and kept only if every promise holds. The owner's folder beside it
+    (reticent-owner, or RETICENT_OWNER) keeps its digest, its audit and the ledger: it stays with you.
+    """
+    from reticent.cli.findings import say_findings
+    from reticent.cli.printing import note, say, say_json, stages
+    from reticent.job import Job
+    from reticent.publish import publish as publish_job
+    from reticent.release import ledger
+
+    wanted = Job.read(job)
+    if format is not None:
+        wanted = wanted.at(release=replace(wanted.release, format=format))
+    with stages(json) as progress:
+        release = publish_job(wanted, to=output, seed=seed, force=force, again=again, progress=progress)
+    found, owner = release.audited or {}, ledger.owner_folder(output)
+    if json:
+        say_json({"release": str(output), "digest": release.digest, "owner": str(owner), "seeded": seed is not None, **found})
+        return
+    say(f"Published {output}.", "")
+    say_findings(found)
+    say("", f"Digest  {release.digest}", f"Yours   {owner} (never hand it out)")
+    say(f"Check   reticent audit {output} --expect-digest $(cat {owner / output.name / 'digest.txt'})")
+    if earlier := len({entry["release"] for entry in ledger.of_same_source(output)} - {output.name}):
+        note(
+            f"Note: this source now has {earlier + 1} releases. Who holds several can join them: what is promised holds for "
+            "each alone, not for all together."
+        )
+    if seed is not None:
+        note("Not for publication: a seeded release can be undone by who guesses the seed.")

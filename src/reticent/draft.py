@@ -1,0 +1,192 @@
+"""A first job file for a table: guessed types, a proposed role for every column with the reason, risky columns named.
+
+It shows column names and counts and never a value: a draft is passed around before anybody has thought about roles.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from reticent import toml
+from reticent.errors import SourceError
+from reticent.table import source as sources
+from reticent.table.roles import Role
+from reticent.table.source import Source
+
+MARKS = ("?", "NA", "N/A", "na", "n/a", "NULL", "null", "None", "-", ".")  # what files use for "missing"
+NEAR_UNIQUE, FEW_ROWS, MANY = 0.9, 20, 50
+
+_NAMES_PERSON = re.compile(
+    r"(^|[\W_])(id|uuid|guid|ssn|nin|nhs|mrn|name|surname|forename|email|e_mail|mail|phone|tel|fax|mobile|address|street|"
+    r"passport|licen[cs]e|iban|account|url|ip|plate|vin|serial|person|patient|household)([\W_]|$)|(_id|Id|ID|[a-z]name)$",
+    re.IGNORECASE,
+)
+_IS_PRIVATE = re.compile(
+    r"disease|diagnos|illness|icd|condition|symptom|treat|drug|medic|hiv|cancer|disab|salar|income|wage|earning|debt|credit|"
+    r"relig|faith|politic|party|vote|orientation|crime|offen[cs]e|convict|verdict|grade|score|result|occupation|cause",
+    re.IGNORECASE,
+)
+_IS_PLACE_OR_BIRTH = re.compile(r"zip|post(al)?_?code|birth|dob|lat(itude)?$|lon(gitude)?$|geo|county|district", re.IGNORECASE)
+_NUMBER = r"^\s*[+-]?\d+(\.\d+)?\s*$"
+_PADDED = r"^0\d"
+_DATE = r"^\d{4}-\d{2}-\d{2}$"
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """One column: counts, the type to declare (None: decided from the data), the role and why, what is risky about it."""
+
+    name: str
+    distinct: int
+    missing: int
+    type: str | None
+    role: Role
+    why: str
+    risk: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    source: Source
+    rows: int
+    marks: tuple[str, ...]
+    columns: tuple[Proposal, ...]
+
+    def to_toml(self) -> str:
+        """The job file, commented."""
+        return "\n".join([*self._head(), *self._source(), *self._columns(), *self._promises(), *_TAIL])
+
+    def _head(self) -> list[str]:
+        lines = [
+            f"# A draft for {self.rows:,} rows: types are guessed, roles are proposals.  Confirm every line marked CONFIRM;",
+            "# nothing is published that you did not declare.",
+        ]
+        risky = [column for column in self.columns if column.risk]
+        if risky:
+            lines += ["#", "# Risky columns:", *(f"#   {toml.key_text(c.name)}: {c.risk}" for c in risky)]
+        return lines
+
+    def _source(self) -> list[str]:
+        lines = ["", "[source]"]
+        for name in ("path", "delimiter", "encoding"):
+            given = getattr(self.source, name)
+            if given is not None and given != ("utf-8" if name == "encoding" else None):
+                lines.append(f"{name} = {toml.value_text(given)}")
+        given = toml.value_text(list(self.source.missing or self.marks))
+        if self.source.missing:
+            lines.append(f"missing = {given}")
+        elif self.marks:
+            lines.append(f"missing = {given}  # CONFIRM: these texts occur and usually mean missing")
+        else:
+            lines.append('# missing = ["?"]  # texts that mean missing, beside the empty field')
+        return lines
+
+    def _columns(self) -> list[str]:
+        declared = [f"{toml.key_text(column.name)} = {toml.value_text(_declared(column))}" for column in self.columns]
+        width = min(max(map(len, declared)), 72)
+        return [
+            "",
+            "[columns]  # identifying (never published), quasi-identifying, sensitive, insensitive (published as it is)",
+            *(f"{line:<{width}}  # CONFIRM: {column.why}" for line, column in zip(declared, self.columns, strict=True)),
+            "# a column can also have:  hierarchy = \"file.csv\"   order = [\"low\", \"high\"]   missing = \"category\"",
+        ]  # fmt: skip
+
+    def _promises(self) -> list[str]:
+        sensitive = [column.name for column in self.columns if column.role is Role.SENSITIVE]
+        lines = ["", "[[promise]]  # every row reads like at least k - 1 others", 'model = "k-anonymity"', "k = 5"]
+        for name in sensitive:
+            lines += ["", "[[promise]]  # no group lifts a value's frequency by more than beta, relatively",
+                      'model = "beta-likeness"', "beta = 4"]  # fmt: skip
+            if len(sensitive) > 1:
+                lines.append(f"column = {toml.value_text(name)}")
+        if not sensitive:
+            lines += ["", "# No column looks sensitive.  Declare the one to protect, and promise something about it:",
+                      "# [[promise]]", '# model = "beta-likeness"', "# beta = 4"]  # fmt: skip
+        return lines
+
+
+_TAIL = [
+    "", "[method]", 'name = "mondrian"', "", "[release]",
+    'undeclared = "refuse"  # or "drop"', 'format = "parquet"     # or "csv"', "",
+]  # fmt: skip
+
+
+def draft(source: Source) -> Draft:
+    """Look at every column once, by counts."""
+    names = sources.columns(source)
+    _refuse_no_header(names)
+    lazy = sources.scan(source)
+    rows = sources.collect(lazy.select(pl.len()), "Counting the rows").item()
+    if not rows:
+        raise SourceError("The source has a header and no rows.", attempt="a file with rows.")
+    schema = lazy.collect_schema()
+    counts = [_counts(lazy, name, schema[name]) for name in schema.names()]
+    marks = tuple(mark for at, mark in enumerate(MARKS) if any(found["marks"][at] for found in counts))
+    return Draft(source, rows, marks, tuple(_propose(found, rows) for found in counts))
+
+
+def _refuse_no_header(names: Sequence[str]) -> None:
+    """A file without a header would put its first record into the draft."""
+    odd = sum(bool(re.match(_NUMBER, name)) or not name.strip() for name in names)
+    if odd * 4 >= len(names) or len(set(names)) < len(names):
+        raise SourceError(
+            "The first line does not look like a header.",
+            why=f"Of its {len(names)} names {odd} are numbers or empty, and {len(names) - len(set(names))} repeat another.",
+            attempt="a header line with a different name for each column.",
+        )
+
+
+def _counts(lazy: pl.LazyFrame, name: str, dtype: pl.DataType) -> dict[str, Any]:
+    """Distinct and missing values, and how many look like numbers, dates, padded codes or marks for missing."""
+    column = pl.col(name)
+    wanted = {"distinct": column.drop_nulls().n_unique(), "missing": column.null_count()}
+    if dtype == pl.String:
+        present = column.filter(column.is_in(list(MARKS)).not_())
+        wanted |= {"present": present.len(), "numbers": present.str.contains(_NUMBER).sum(), "dates": present.str.contains(_DATE).sum()}
+        wanted |= {"padded": present.str.contains(_PADDED).sum(), "length": present.str.len_chars().mean()}
+        wanted |= {f"mark {at}": (column == mark).sum() for at, mark in enumerate(MARKS)}
+    exprs = [expression.alias(key) for key, expression in wanted.items()]
+    found = sources.collect(lazy.select(exprs), f"Counting the values of {name!r}").row(0, named=True)
+    return {**found, "name": name, "dtype": dtype, "marks": [found.get(f"mark {at}", 0) for at in range(len(MARKS))]}
+
+
+def _type(found: dict[str, Any]) -> str | None:
+    if found["dtype"] != pl.String:
+        return "numeric" if found["dtype"].is_numeric() else "date" if found["dtype"] in (pl.Date, pl.Datetime) else None
+    if found["present"] and found["numbers"] == found["present"] and not found["padded"]:
+        return "numeric"
+    return "date" if found["present"] and found["dates"] == found["present"] else None
+
+
+def _propose(found: dict[str, Any], rows: int) -> Proposal:
+    name, distinct = found["name"], found["distinct"]
+    missing = found["missing"] + sum(found["marks"])
+    kind = _type(found)
+    many = f"{distinct:,} distinct values in {rows:,} rows"
+
+    def proposal(role: Role, why: str, risk: str = "") -> Proposal:
+        why += f"; {missing:,} missing" if missing else ""
+        return Proposal(name, distinct, missing, kind, role, why, risk)
+
+    if distinct <= 1:
+        return proposal(Role.INSENSITIVE, "it says the same of everybody")
+    if _NAMES_PERSON.search(name):
+        return proposal(Role.IDENTIFYING, f"its name is that of an identifier ({many})", "its name is that of an identifier")
+    if rows >= FEW_ROWS and distinct >= NEAR_UNIQUE * (rows - missing):
+        free = (found.get("length") or 0) > 30
+        return proposal(Role.IDENTIFYING, f"near-unique: {many}", f"near-unique{', free text' if free else ''}: {many}")
+    if _IS_PRIVATE.search(name):
+        return proposal(Role.SENSITIVE, f"its name is that of something private ({many})")
+    risk = "a place or a birth date singles people out together with little else" if _IS_PLACE_OR_BIRTH.search(name) else ""
+    if distinct > MANY and kind is None:
+        risk = risk or f"many values and no order ({many}): a hierarchy would lose less"
+    return proposal(Role.QUASI, f"an adversary may know it ({many})", risk)
+
+
+def _declared(column: Proposal) -> dict[str, str]:
+    return {"role": column.role.value} | ({"type": column.type} if column.type and column.role is Role.QUASI else {})
