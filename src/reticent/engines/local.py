@@ -37,7 +37,9 @@ class Counted:
 def count(lazy: pl.LazyFrame, columns: Mapping[str, Column]) -> Counted:
     """Rows -> cells, by one group-by."""
     keys = [*with_role(columns, Role.QUASI), *with_role(columns, Role.SENSITIVE)]
-    combinations = collect(_keyed(lazy.select(keys), keys).group_by(keys).len(name=COUNT), "Counting the rows")
+    combinations = collect(
+        _keyed(lazy.select(keys), keys).group_by(keys).len(name=COUNT), "Counting the rows", engine="streaming"
+    )
     if not len(combinations):
         raise SourceError("The source has a header and no rows.", attempt="a file with at least k rows.")
     schema = lazy.collect_schema()

@@ -10,9 +10,10 @@ import numpy as np
 import polars as pl
 
 from reticent.recipe.labels import Labels, coalesce
-from reticent.recipe.recipe import Recipe
+from reticent.recipe.recipe import WITHHELD, Recipe
 from reticent.recipe.schema import carried_schema, quasi_schema, sensitive_schema
 from reticent.table.roles import Column, Role
+from reticent.table.rows import Coded, Rows
 from reticent.table.types import typed
 
 
@@ -30,23 +31,21 @@ class Generalized:
         recipe, labels = coalesce(recipe)
         return cls(recipe, labels, columns)
 
-    def frames(self, entry: np.ndarray, carried: pl.DataFrame | None) -> dict[str, pl.DataFrame]:
+    def frames(self, entry: np.ndarray, carried: pl.DataFrame | None) -> dict[str, Rows]:
         """The data files by name, from each published row's entry of the recipe; columns in the source's order."""
-        recipe, found = self.recipe, {}
-        group = np.maximum(recipe.group, 0)
+        recipe = self.recipe
+        found: dict[str, Coded | pl.Series] = {}
+        group, shown = np.maximum(recipe.group, 0), np.flatnonzero(recipe.group != WITHHELD)
         for at, domain in enumerate(recipe.cells.quasi):
             texts = pl.Series(domain.name, self.labels.texts[at], dtype=pl.String)
-            found[domain.name] = texts.gather(self.labels.of_group[group, at][entry])
+            found[domain.name] = Coded.of(texts, self.labels.of_group[group, at], shown)
         for at, domain in enumerate(recipe.cells.sensitive):
             values = typed([*domain.texts, *([None] if domain.null else [])], domain.dtype).alias(domain.name)
-            found[domain.name] = values.gather(recipe.published_values[:, at][entry])
+            found[domain.name] = Coded.of(values, recipe.published_values[:, at], shown)
         if carried is not None:
             found |= {name: carried[name] for name in carried.columns}
-        return {
-            "data": pl.DataFrame(
-                {name: found[name] for name, column in self.columns.items() if column.role is not Role.IDENTIFYING}
-            )
-        }
+        published = [name for name, column in self.columns.items() if column.role is not Role.IDENTIFYING]
+        return {"data": Rows({name: found[name] for name in published}, entry)}
 
     def manifest(self, types: Mapping[str, str]) -> dict[str, Any]:
         """What the manifest says of this kind; `types` are those of carried columns."""

@@ -15,7 +15,9 @@ from typing import Any
 import polars as pl
 
 from reticent.errors import BundleDamaged
+from reticent.release.files import write_data
 from reticent.release.readme import text as readme_text
+from reticent.table.rows import Rows
 
 MANIFEST = "manifest.json"
 FORMAT = 1
@@ -37,10 +39,11 @@ FIELDS = {
         "files",
     }
 }
-OPTIONAL = {"weights", "seeded", "prepare"}
+FIELDS["perturbed"] = FIELDS["generalized"] - {"weights"} | {"values", "matrix", "distribution"}
+OPTIONAL = {"weights", "seeded", "prepare", "distribution"}
 
 
-def write(folder: Path, frames: Mapping[str, pl.DataFrame], manifest: Mapping[str, Any], format: str) -> str:
+def write(folder: Path, frames: Mapping[str, Rows | pl.DataFrame], manifest: Mapping[str, Any], format: str) -> str:
     """Data files, README and manifest into an empty folder; the digest."""
     rows = len(next(iter(frames.values())))
     manifest = {**manifest, "data": [f"{name}.{format}" for name in frames], "rows": rows}
@@ -48,14 +51,6 @@ def write(folder: Path, frames: Mapping[str, pl.DataFrame], manifest: Mapping[st
         write_data(folder / f"{name}.{format}", frame, format)
     (folder / "README.md").write_text(readme_text(manifest), encoding="utf-8")
     return seal(folder, manifest)
-
-
-def write_data(path: Path, frame: pl.DataFrame, format: str) -> None:
-    """Strings are written plain: no categories or index that could hold values of rows that were removed."""
-    if format == "parquet":
-        frame.write_parquet(path, compression="lz4", statistics=False)
-    else:
-        frame.write_csv(path)
 
 
 def seal(folder: Path, manifest: Mapping[str, Any]) -> str:

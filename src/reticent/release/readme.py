@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from reticent.release import perturbed_readme
 from reticent.release.wording import promise_sentence
 
 _LIMITS = """\
@@ -13,6 +14,8 @@ _LIMITS = """\
 
 
 def text(manifest: dict[str, Any]) -> str:
+    if manifest["kind"] == "perturbed":
+        return perturbed_readme.text(manifest)
     columns = manifest["columns"]
     parts = [f"# A {manifest['kind']} release of {manifest['rows']:,} rows", ""]
     if manifest.get("seeded"):

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import shutil
 import weakref
+from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from reticent.release import bundle, generalized, ledger, store
+from reticent.errors import RequestError
+from reticent.release import bundle, generalized, ledger, perturbed, store
+from reticent.release.answer import Answer
 from reticent.release.disk import writing
 
 
@@ -43,11 +46,22 @@ class Release:
 
     @cached_property
     def _data(self) -> pl.DataFrame:
-        return generalized.read_data(self.folder / self.manifest["data"][0], self.columns)
+        reader = perturbed if self.kind == "perturbed" else generalized
+        return reader.read_data(self.folder / self.manifest["data"][0], self.columns)
 
     def frame(self, *, bounds: bool = False) -> pl.DataFrame:
         """What the recipient sees; with `bounds`, typed lower and upper ends beside each range."""
         return generalized.with_bounds(self._data, self.columns) if bounds else self._data
+
+    def count(
+        self, where: pl.Expr | None = None, values: Iterable[Any] | None = None, *, by: str = "inversion"
+    ) -> Answer:
+        """How many people in a selection have one of the sensitive values, reconstructed; for perturbed releases."""
+        if self.kind != "perturbed":
+            raise RequestError(
+                f"A {self.kind} release has no matrix to reconstruct counts with.", attempt="its frame()."
+            )
+        return perturbed.Reconstruction.of(self.manifest).count(self._data, where, values, by=by)
 
     def save(self, target: str | Path, *, force: bool = False, again: bool = False) -> Path:
         """Put the folder in its place, atomically, and note it in the owner's folder beside it."""

@@ -1,0 +1,81 @@
+"""Writing a release's data files, a piece at a time.
+
+Strings are written plain, with no categories, index or schema that could hold values of rows that were removed.  In Parquet a
+text column's pages are numbered by a dictionary of the published values: what a writer would do anyway, without hashing each row.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from reticent.table.rows import Coded, Rows
+
+ROW_GROUP = 4  # pieces in one row group of a Parquet file
+
+
+def write_data(path: Path, rows: Rows | pl.DataFrame, format: str) -> None:
+    if isinstance(rows, pl.DataFrame):
+        rows = Rows(dict(zip(rows.columns, rows.get_columns(), strict=True)), np.zeros(len(rows), np.int32))
+    if format == "parquet":
+        _write_parquet(path, rows)
+    else:
+        with open(path, "wb") as handle:
+            for start, stop in rows.pieces():
+                rows.frame(start, stop).write_csv(handle, include_header=start == 0)
+
+
+def _write_parquet(path: Path, rows: Rows) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    columns = {name: _Column(column) for name, column in rows.columns.items()}
+    schema = pa.schema([(name, column.type) for name, column in columns.items()])
+    coded = [name for name, column in columns.items() if pa.types.is_dictionary(column.type)]
+    with pq.ParquetWriter(
+        path, schema, compression="lz4", use_dictionary=coded or False, write_statistics=False, store_schema=False
+    ) as out:
+        pieces = list(rows.pieces())
+        for at in range(0, len(pieces), ROW_GROUP):
+            start, stop = pieces[at][0], pieces[at : at + ROW_GROUP][-1][1]
+            entry = rows.entry[start:stop]
+            arrays = [column.take(entry, start, stop) for column in columns.values()]
+            out.write_table(pa.Table.from_arrays(arrays, schema=schema))
+
+
+class _Column:
+    """A column as Arrow: texts by number, everything else spelled out."""
+
+    def __init__(self, column: Coded | pl.Series):
+        import pyarrow as pa
+
+        self.column = column
+        values = _arrow(column.values if isinstance(column, Coded) else column[:0])
+        self.by_number = isinstance(column, Coded) and pa.types.is_string(values.type) and values.null_count == 0
+        self.type = pa.dictionary(pa.int32(), pa.string()) if self.by_number else values.type
+        self.values = values
+
+    def take(self, entry: np.ndarray, start: int, stop: int) -> Any:
+        import pyarrow as pa
+
+        if not isinstance(self.column, Coded):
+            return _arrow(self.column[start:stop])
+        # from_buffers, because pa.array looks for pandas and would load it
+        numbers = pa.Array.from_buffers(pa.int32(), len(entry), [None, pa.py_buffer(self.column.of_entry[entry])])
+        if self.by_number:
+            return pa.DictionaryArray.from_arrays(numbers, self.values)
+        return self.values.take(numbers)
+
+
+def _arrow(series: pl.Series) -> Any:
+    import pyarrow as pa
+
+    array = series.to_arrow()
+    return (
+        array.cast(pa.string())
+        if pa.types.is_large_string(array.type) or pa.types.is_string_view(array.type)
+        else array
+    )
