@@ -6,10 +6,15 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from reticent.errors import PromiseUnreachable
+from reticent.methods.beta_perturbation import BetaPerturbation
 from reticent.methods.buckets import bucket_values, dp_partition
 from reticent.methods.ectree import bi_split
+from reticent.methods.perturbation_matrix import WHOLE
 from reticent.models.beta_likeness import BetaLikeness
+from reticent.models.promises import Promises
 from tests.oracle import closeness
+from tests.oracle.posterior import posterior
 
 HEADACHE, EPILEPSY, TUMORS, ANEMIA, ANGINA, MURMUR = range(6)
 
@@ -152,3 +157,32 @@ def fewest(values: list[int], counts: np.ndarray, beta: Fraction) -> int:
         return best
 
     return search(values, [])
+
+
+def test_theorem_3_is_refused_where_a_negative_alpha_breaks_the_cap():
+    """Errata 1.6: P = (.8, .1, .1), beta = 1 exceeds the cap by .152."""
+    with pytest.raises(PromiseUnreachable, match=r"alphas 2 are negative.*0\.152"):
+        BetaPerturbation(matrix="theorem3").matrix_for([8, 1, 1], Promises.of([BetaLikeness(1)]))
+
+
+def test_theorem_3_is_as_printed_where_every_alpha_is_positive():
+    counts = [3, 3, 4]
+    matrix = BetaPerturbation(matrix="theorem3").matrix_for(counts, Promises.of([BetaLikeness("0.5")]))
+    f = [0.45, 0.45, 0.6]
+    gamma = [q / p * (1 - p) / (1 - q) for p, q in zip((0.3, 0.3, 0.4), f, strict=True)]
+    constant = 1 / (max(gamma) + 2)
+    for i, row in enumerate(matrix):
+        alpha = (3 * gamma[i] * constant - 1) / 2
+        assert row[i] / WHOLE == pytest.approx(alpha + (1 - alpha) / 3, abs=1e-6)
+        assert row[i - 1] / WHOLE == pytest.approx((1 - alpha) / 3, abs=1e-6)
+
+
+def test_the_rank_one_matrix_reaches_every_cap():
+    counts, beta = [8, 1, 1], Fraction(1)
+    matrix = BetaPerturbation().matrix_for(counts, Promises.of([BetaLikeness(beta)]))
+    prior = [Fraction(c, 10) for c in counts]
+    exact = [[Fraction(entry, WHOLE) for entry in row] for row in matrix]
+    for i, p in enumerate(prior):
+        reached = posterior(exact, prior, i, i)
+        cap = float(p) * (1 + min(1.0, -math.log(p)))
+        assert cap - 1e-6 < float(reached) <= cap

@@ -39,7 +39,9 @@ def audit_perturbed(folder: str | Path, expect_digest: str | None = None) -> Aud
     if distribution is not None:
         achieved["beta-likeness-basic"] = posterior.beta(matrix, distribution, enhanced=False, two_sided=False)
         achieved["beta-likeness-enhanced"] = posterior.beta(matrix, distribution, enhanced=True, two_sided=False)
-    notes = ("quasi-identifiers are published as they are: k is 1 wherever a combination is unique, and that is no fault of this kind",)
+    notes = (
+        "quasi-identifiers are published as they are: k is 1 wherever a combination is unique, and that is no fault of this kind",
+    )
     retention = sum(float(p * row[i]) for i, (p, row) in enumerate(zip(distribution or [], matrix, strict=False)))
     utility = {"retention": retention} if distribution is not None else {}
     return Audit("perturbed", len(frame), len(sizes), manifest["withheld"], verdicts, achieved, utility, notes=notes)
@@ -53,11 +55,17 @@ def parameters(manifest: Mapping[str, Any]) -> tuple[list[list[Fraction]], list[
     except (TypeError, ValueError, ZeroDivisionError):
         raise BundleDamaged("The matrix or the distribution of this release cannot be read.") from None
     fits = len(matrix) == len(manifest["values"]) and (distribution is None or len(distribution) == len(matrix))
-    if not fits or not posterior.stochastic(matrix) or (distribution is not None and (sum(distribution) != 1 or min(distribution) < 0)):
+    if (
+        not fits
+        or not posterior.stochastic(matrix)
+        or (distribution is not None and (sum(distribution) != 1 or min(distribution) < 0))
+    ):
         raise BundleDamaged("The matrix and the distribution of this release are no probabilities of its values.")
     if distribution is not None and manifest["withheld"]:
-        raise BundleDamaged("The overall distribution is published beside withheld rows.",
-                            why="Together they say which values the withheld people had.")  # fmt: skip
+        raise BundleDamaged(
+            "The overall distribution is published beside withheld rows.",
+            why="Together they say which values the withheld people had.",
+        )
     return matrix, distribution
 
 

@@ -41,5 +41,7 @@ def _sentence(promise: dict[str, Any], column: str) -> str:
         return f"{promise['model']}."
     form = ", less for frequent values (enhanced)" if promise.get("enhanced", True) else ""
     form += ", nor fall by as much" if promise.get("two_sided") else ""
-    return (f"Seeing a person's row lifts the belief that they have any one value of `{column}` above its overall frequency by at most "
-            f"{promise['beta']} times that frequency{form} (beta-likeness by perturbation).")  # fmt: skip
+    return (
+        f"Seeing a person's row lifts the belief that they have any one value of `{column}` above its overall frequency by at most "
+        f"{promise['beta']} times that frequency{form} (beta-likeness by perturbation)."
+    )

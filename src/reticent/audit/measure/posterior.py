@@ -13,7 +13,9 @@ from math import lcm
 from reticent.audit.measure.comparison import compare_ln
 
 
-def beta(matrix: Sequence[Sequence[Fraction]], distribution: Sequence[Fraction], *, enhanced: bool, two_sided: bool) -> Fraction | None:
+def beta(
+    matrix: Sequence[Sequence[Fraction]], distribution: Sequence[Fraction], *, enhanced: bool, two_sided: bool
+) -> Fraction | None:
     """The least beta that holds, at least 0; None where none does."""
     least = Fraction(0)
     for p, gain in gains(matrix, distribution, two_sided=two_sided):

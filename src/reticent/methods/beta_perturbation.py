@@ -1,0 +1,165 @@
+"""beta-likeness by perturbation (Cao & Karras, VLDB 2012, section 5): quasi-identifiers as they are, sensitive values redrawn.
+
+Each row's sensitive value v_i is replaced by v with probability M[i][v], independently of all else.  The promise is about
+the belief in v_i of someone who knows the overall distribution and the matrix and sees a person's row (definition 6).
+
+Departs from the paper: the default matrix is the rank-one one, since theorem 3 does not ensure its own condition (errata 1.6);
+every matrix is verified by its exact posterior before it is used; probabilities are exact decimals, drawn as such; and rows of a
+cell are redrawn together, which is distributed as if each were redrawn alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+
+from reticent.errors import ColumnError, InternalError, JobError, PromiseUnreachable, suggest
+from reticent.methods.burel import refuse_single_value
+from reticent.methods.perturbation_matrix import WHOLE, Matrix, optimal, rank_one, safe, theorem3, worst_gains
+from reticent.models.beta_likeness import BetaLikeness
+from reticent.models.exact import at_most_log, exact, log_bounds
+from reticent.models.promises import Promises
+from reticent.randomness import Random
+from reticent.recipe.perturbed import PerturbedRecipe
+from reticent.table.cells import Cells
+
+MATRICES = ("rank-one", "theorem3", "optimal")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BetaPerturbation:
+    """`conditioning` is for `optimal`: how well the matrix can be inverted, as a share of what the rank-one matrix has."""
+
+    matrix: str = "rank-one"
+    conditioning: Fraction = Fraction(1, 2)
+    name: ClassVar[str] = "beta-perturbation"
+    kind: ClassVar[str] = "perturbed"
+    keeps: ClassVar[tuple[type, ...]] = (BetaLikeness,)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "conditioning", exact(self.conditioning, "conditioning"))
+        if self.matrix not in MATRICES:
+            raise JobError(
+                f"beta-perturbation: matrix = {self.matrix!r} is not known.",
+                attempt=suggest(str(self.matrix), MATRICES),
+            )
+        if not 0 < self.conditioning <= 1:
+            raise JobError(
+                "beta-perturbation: conditioning must be above 0 and at most 1.",
+                why="It is a share of the rank-one matrix's margin; at 0 the best matrix is singular.",
+                attempt="conditioning = 0.5.",
+            )
+
+    def plan(self, cells: Cells, promises: Promises, rng: Random) -> PerturbedRecipe:
+        column = only_column(cells, promises)
+        totals = cells.totals(column)
+        refuse_single_value(self.name, cells.sensitive[column].name, totals)
+        occurring = np.flatnonzero(totals)
+        counts = [int(count) for count in totals[occurring]]
+        matrix = self.matrix_for(counts, promises)
+        return redraw(cells, occurring, matrix, rng.stream("perturbation"))
+
+    def matrix_for(self, counts: Sequence[int], promises: Promises) -> Matrix:
+        """The matrix for these counts of the occurring values, verified by its exact posterior."""
+        p = [Fraction(count, sum(counts)) for count in counts]
+        gains = [min(gain_bound(promise, p_i) for promise in promises) for p_i in p]
+        two_sided = any(promise.two_sided for promise in promises)
+        if self.matrix == "theorem3":
+            matrix, negative = theorem3(p, gains)
+            if (over := broken(matrix, counts, promises)) is not None:
+                raise refusal(negative, len(p), over)
+            return matrix
+        matrix = rank_one(p, gains, two_sided=two_sided)
+        if self.matrix == "optimal" and matrix[0][0] < WHOLE:
+            matrix = self._optimal(p, gains, counts, promises, (matrix[0][0] - matrix[-1][0]) / WHOLE, two_sided)
+        if broken(matrix, counts, promises) is not None:
+            raise InternalError("The perturbation matrix does not keep its own bound.")
+        return matrix
+
+    def _optimal(self, p, gains, counts, promises, own: float, two_sided: bool) -> Matrix:
+        floats = optimal(p, gains, float(self.conditioning) * own, two_sided=two_sided)
+        mixed = 1e-7
+        while mixed < 0.01:
+            matrix = safe(floats, p, mixed)
+            if broken(matrix, counts, promises) is None:
+                return matrix
+            mixed *= 10
+        raise InternalError("The linear programme's matrix could not be rounded to one that keeps the promise.")
+
+
+def only_column(cells: Cells, promises: Promises) -> int:
+    if len(cells.sensitive) != 1:
+        raise JobError(
+            f"beta-perturbation redraws one sensitive column; the job declares {len(cells.sensitive)}.",
+            attempt='method = "mondrian" for several.',
+        )
+    domain = cells.sensitive[0]
+    if domain.null and cells.totals(0)[domain.null_code]:
+        missing = int(cells.totals(0)[domain.null_code])
+        raise ColumnError(
+            f"The sensitive column {domain.name!r} is missing in {missing} row(s).",
+            why="A missing value cannot be redrawn without saying who had none.",
+            attempt="withholding these rows, or giving them a value of their own.",
+        )
+    return 0
+
+
+def gain_bound(promise: BetaLikeness, p: Fraction) -> Fraction:
+    """A rational not above min(beta, -ln p): what construction aims at; the check uses the logarithm itself."""
+    if not promise.enhanced or at_most_log(promise.beta, 1 / p):
+        return promise.beta
+    lower, _ = log_bounds(1 / p, 30)
+    return Fraction(int(lower * 10**15), 10**15)
+
+
+def broken(matrix: Matrix, counts: Sequence[int], promises: Promises) -> float | None:
+    """By how much the worst posterior exceeds its cap, None where all are within: exact for every value."""
+    rows, excess = sum(counts), None
+    for count, (up, down) in zip(counts, worst_gains(matrix, counts), strict=True):
+        p = Fraction(count, rows)
+        for promise in promises:
+            if not within(promise, p, up) or (promise.two_sided and (down is None or not within(promise, p, down))):
+                excess = max(excess or 0.0, float(p * (up - gain_bound(promise, p))))
+    return excess
+
+
+def within(promise: BetaLikeness, p: Fraction, gain: Fraction) -> bool:
+    """gain <= beta and, enhanced, gain <= -ln p."""
+    return gain <= promise.beta and (not promise.enhanced or at_most_log(gain, 1 / p))
+
+
+def refusal(negative: int, values: int, over: float) -> PromiseUnreachable:
+    return PromiseUnreachable(
+        "The matrix of theorem 3 does not keep this promise.",
+        why=f"Of its {values} alphas {negative} are negative, which the theorem does not allow and does not prevent; "
+        f"the belief in a value can exceed its cap by {over:.3g}.",
+        attempt='matrix = "rank-one", which is always valid.',
+    )
+
+
+def redraw(cells: Cells, occurring: np.ndarray, matrix: Matrix, rng: np.random.Generator) -> PerturbedRecipe:
+    """Each cell's rows spread over published values: whole numbers below 10^9, drawn uniformly, against cumulated rows."""
+    m = len(occurring)
+    until = np.cumsum(np.array(matrix, np.int64), axis=1) + (np.arange(m, dtype=np.int64) * WHOLE)[:, None]
+    rank = np.full(cells.sensitive[0].size, -1)
+    rank[occurring] = np.arange(m)
+    cell = np.repeat(np.arange(len(cells)), cells.counts)
+    drawn = rng.integers(0, WHOLE, len(cell), dtype=np.int64) + rank[cells.values[cell, 0]] * WHOLE
+    outcome = np.searchsorted(until.ravel(), drawn, side="right") % m
+    pair, quota = np.unique(cell * m + outcome, return_counts=True)
+    published = occurring[pair % m].astype(np.int32)[:, None]
+    return PerturbedRecipe(
+        cells,
+        pair // m,
+        np.zeros(len(pair), np.int64),
+        quota.astype(np.int64),
+        1,
+        values=published,
+        occurring=occurring,
+        matrix=tuple(map(tuple, matrix)),
+        whole=WHOLE,
+    )
