@@ -98,7 +98,10 @@ def open_table(table: Any, columns: Mapping[str, Column], promises: Iterable[Any
     given = isinstance(table, str | Path)
     source = Source(path=str(table) if given else None, missing=tuple(missing))
     lazy = scan(source, None if given else table)
-    found = resolve(columns, lazy.collect_schema().names(), "drop")
+    present = lazy.collect_schema().names()
+    # A job declares columns of its source; what identifies a person is rightly not in what was made of it.
+    columns = {name: column for name, column in columns.items() if column.role is not Role.IDENTIFYING or name in present}
+    found = resolve(columns, present, "drop")
     roles = {name: column for name, column in found.items() if column.role is not Role.IDENTIFYING}
     if not any(column.role is Role.QUASI for column in roles.values()):
         raise ColumnError("No column is quasi-identifying.", why="Groups are rows that read the same in those columns.",
