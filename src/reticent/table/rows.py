@@ -25,10 +25,10 @@ class Coded:
     @classmethod
     def of(cls, values: pl.Series, of_entry: np.ndarray, shown: np.ndarray) -> Coded:
         """With the values cut down to those that the entries `shown` use."""
-        used, number = np.unique(of_entry[shown], return_inverse=True)
-        found = np.zeros(len(of_entry), np.int32)
-        found[shown] = number
-        return cls(values.gather(used), found)
+        used = np.zeros(len(values), bool)
+        used[of_entry[shown]] = True
+        number = np.cumsum(used, dtype=np.int32) - 1
+        return cls(values.filter(pl.Series(used)), np.maximum(number[of_entry], 0))
 
 
 @dataclass(frozen=True, eq=False)
