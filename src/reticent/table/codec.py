@@ -12,6 +12,8 @@ import numpy as np
 import polars as pl
 
 from reticent.errors import ColumnError, HierarchyError
+from reticent.table.banded import band_domain, sorted_by_position
+from reticent.table.builders import BuiltHierarchy, build
 from reticent.table.cells import Cells, gather
 from reticent.table.domain import Domain, range_domain, tree_domain
 from reticent.table.hierarchy import Hierarchy
@@ -77,14 +79,39 @@ def coding(name: str, column: Column, series: pl.Series, counts: np.ndarray) -> 
             why="A missing value would be published as if it were harmless.",
             attempt='missing = "category" for this column, or withhold these rows.',
         )
-    kind = column.type or ("categorical" if column.hierarchy is not None else _guess(raw, column))
+    tree = _hierarchy(name, column, series, counts)
+    kind = column.type or (_guess(raw, column) if tree is None else getattr(tree, "kind", "categorical"))
+    if tree is not None and (kind == "numeric" or (kind == "date" and not _given(tree))):
+        return _banded(name, column, kind, raw, null, tree)
     if kind == "numeric":
         return _numeric(name, column, raw, null)
-    if kind == "date":
+    if kind == "date" and tree is None:
         return _dates(name, column, raw, null)
     if kind == "ordinal":
         return _ordinal(name, column, raw, null)
-    return _categories(name, column, raw, null)
+    return _categories(name, raw, null, tree)
+
+
+def _hierarchy(name: str, column: Column, series: pl.Series, counts: np.ndarray) -> Hierarchy | None:
+    """The column's hierarchy: a steward's, one that a builder made, or one to be built from the column's values."""
+    asked = column.hierarchy
+    if asked is None:
+        return None
+    if column.type == "ordinal":
+        raise ColumnError(f"Column {name!r} has an order and a hierarchy.", attempt="one of them.")
+    tree = build(asked, series, counts.tolist(), name) if isinstance(asked, Mapping) else Hierarchy.of(asked, name)
+    if column.role is Role.SENSITIVE and not _given(tree):
+        raise ColumnError(
+            f"The hierarchy of the sensitive column {name!r} is built from the data.",
+            why="It would be published, and with it values of withheld rows.",
+            attempt="saving it, looking at it, and giving the file.",
+        )
+    return tree
+
+
+def _given(tree: Hierarchy) -> bool:
+    """Whether the steward answers for every label of it, so that it can be published as it is."""
+    return not (isinstance(tree, BuiltHierarchy) and tree.own)
 
 
 def comparable(name: str, series: pl.Series) -> pl.Series:
@@ -196,24 +223,52 @@ def _ordinal(name: str, column: Column, raw: pl.Series, null: bool) -> Coding:
     return Coding(domain, raw, np.array([known[text] for text in texts], np.int32))
 
 
-def _categories(name: str, column: Column, raw: pl.Series, null: bool) -> Coding:
+def _banded(name: str, column: Column, kind: str, raw: pl.Series, null: bool, tree: Hierarchy) -> Coding:
+    """Numbers (or dates of a built hierarchy) published by nodes; leaves are matched by value, however they are written."""
+    found = numbers(name, raw) if kind == "numeric" else dates(name, raw)
+    values = found.to_physical().cast(pl.Float64).to_numpy()
+    leaves = pl.Series(tree.leaves, dtype=pl.String).str.strip_chars()
+    read = (
+        leaves.cast(pl.Float64, strict=False)
+        if kind == "numeric"
+        else leaves.str.slice(0, 10).str.to_date(strict=False)
+    )
+    fine = read.is_not_null().to_numpy() & read.is_first_distinct().to_numpy()
+    rows = [row for row, keep in zip(tree.rows(), fine, strict=True) if keep]
+    positions = read.filter(pl.Series(fine)).to_physical().cast(pl.Float64).to_numpy()
+    lacking = ~np.isin(values, positions)
+    if lacking.any():
+        raise _no_rule(
+            name, raw, [text for text, bad in zip(raw.cast(pl.String).to_list(), lacking, strict=True) if bad]
+        )
+    tree_, positions = sorted_by_position(Hierarchy.from_rows(rows, name), positions)
+    declared = None if column.domain is None else (float(column.domain[0]), float(column.domain[1]))
+    span = declared or ((float(values.min()), float(values.max())) if len(values) else (0.0, 0.0))
+    domain = band_domain(name, kind, str(found.dtype), tree_, positions, span, null=null, given=_given(tree))
+    return Coding(domain, raw, np.searchsorted(positions, values).astype(np.int32))
+
+
+def _categories(name: str, raw: pl.Series, null: bool, tree: Hierarchy | None) -> Coding:
     texts = raw.cast(pl.String).to_list()
-    if column.hierarchy is None:
+    given = tree is not None and _given(tree)
+    if tree is None:
         order = raw.sort().cast(pl.String).to_list()  # numbers in the order of numbers
         tree = Hierarchy.flat(order or [""])
-    else:
-        tree = Hierarchy.of(column.hierarchy, name)
     known = {leaf: code for code, leaf in enumerate(tree.leaves)}
     lacking = [text for text in texts if text not in known]
     if lacking:
-        raise HierarchyError(
-            f"The hierarchy of {name!r} has no rule for {len(lacking)} of the column's {len(texts)} distinct values.",
-            why="Each value of the data needs a row of its own in the hierarchy.",
-            values=sorted(lacking),
-            attempt="--show-values to see them, or missing = [...] if they stand for nothing.",
-        )
-    domain = tree_domain(name, str(raw.dtype), tree, null=null, given=column.hierarchy is not None)
+        raise _no_rule(name, raw, lacking)
+    domain = tree_domain(name, str(raw.dtype), tree, null=null, given=given)
     return Coding(domain, raw, np.array([known[text] for text in texts], np.int32))
+
+
+def _no_rule(name: str, raw: pl.Series, lacking: list[str]) -> HierarchyError:
+    return HierarchyError(
+        f"The hierarchy of {name!r} has no rule for {len(lacking)} of the column's {len(raw)} distinct values.",
+        why="Each value of the data needs a row of its own in the hierarchy.",
+        values=sorted(lacking),
+        attempt="--show-values to see them, or missing = [...] if they stand for nothing.",
+    )
 
 
 def _rank(values: pl.Series, ordered: pl.Series) -> np.ndarray:

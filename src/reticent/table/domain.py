@@ -8,14 +8,14 @@ the depth of the lowest common ancestor of codes c and c + 1, so that the lowest
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from reticent.table.hierarchy import Hierarchy
-from reticent.table.labels import ANY, range_label, set_label, value_label
+from reticent.table.labels import ANY, parse, range_label, set_label, value_label
 
 TABLE_LIMIT = 2048  # a table of all spans fits the cache up to about here
 
@@ -178,6 +178,29 @@ class TreeDomain(Domain):
             else:
                 found.append(label)
         return tuple(found)
+
+    def rows_for(self, published: Iterable[str | None]) -> list[list[str]]:
+        """The hierarchy cut down to the labels that are published: their own paths, and one leaf for all that a node hides."""
+        tree = self.hierarchy
+        node_of = {label: node for node, label in enumerate(self.node_labels)}
+        code_of = {text: code for code, text in enumerate(self.texts)}
+        nodes, shown = set(), set()
+        for label in published:
+            node = node_of.get(label) if label is not None and label != ANY else None
+            if node is not None and tree.first[node] < tree.last[node]:
+                nodes.add(node)
+            elif label is not None and label != ANY:
+                shown |= {code_of[text] for text in parse(label)[1]}
+        rows = tree.rows()
+        found = {code: rows[code] for code in shown}
+        for node in sorted(nodes, key=lambda node: tree.last[node] - tree.first[node]):
+            inside = range(tree.first[node], tree.last[node] + 1)
+            hidden = [code for code in inside if code not in shown]
+            if hidden:
+                level = int(np.flatnonzero(tree.paths[hidden[0]] == node)[0])
+                found[hidden[0]] = [f"{tree.labels[node]} (not shown)"] * level + rows[hidden[0]][level:]
+                shown |= set(inside)
+        return [found[code] for code in sorted(found)]
 
     def labels(self, lower: np.ndarray, upper: np.ndarray) -> list[str | None]:
         return [

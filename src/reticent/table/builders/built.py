@@ -15,8 +15,16 @@ from reticent.table.hierarchy import Hierarchy
 ROOT = "*"
 
 
+@dataclass(frozen=True, eq=False)
 class BuiltHierarchy(Hierarchy):
-    """A hierarchy whose leaves are values of the data.  It is published only as far as its labels occur in the release."""
+    """A hierarchy over numbers, dates or other values (`kind`), made by a builder.
+
+    Where its leaves are the data's `own` values it is published only as far as its labels occur in the release; where a
+    steward listed them, as it is.
+    """
+
+    kind: str = "categorical"
+    own: bool = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +45,13 @@ class Values:
         if series.dtype.is_float():
             series = series.fill_nan(None)
         weight = pl.Series("rows", rows if rows is not None else [1] * len(series), dtype=pl.Int64)
-        table = pl.DataFrame([series.alias("value"), weight]).drop_nulls("value").group_by("value").agg(pl.sum("rows")).sort("value")
+        table = (
+            pl.DataFrame([series.alias("value"), weight])
+            .drop_nulls("value")
+            .group_by("value")
+            .agg(pl.sum("rows"))
+            .sort("value")
+        )
         if not len(table):
             raise HierarchyError("There are no values to build a hierarchy over.", attempt="a column with values.")
         return cls(table["value"].cast(pl.String).to_list(), table["rows"].to_list(), own)
@@ -57,12 +71,10 @@ class Values:
         order = sorted(range(len(self.texts)), key=lambda at: keys[at])
         return Values([self.texts[at] for at in order], [self.rows[at] for at in order], self.own)
 
-    def hierarchy(self, rows: Iterable[Sequence[str]], name: str = "a built hierarchy") -> Hierarchy:
-        """Validate the rows; levels that group nothing new are dropped."""
-        found = Hierarchy.from_rows(without_idle_levels([list(row) for row in rows]), name)
-        if not self.own:
-            return found
-        return BuiltHierarchy(*(getattr(found, field.name) for field in fields(Hierarchy)))
+    def hierarchy(self, rows: Iterable[Sequence[str]], kind: str = "categorical") -> BuiltHierarchy:
+        found = Hierarchy.from_rows(rows, "a built hierarchy")
+        parts = (getattr(found, field.name) for field in fields(Hierarchy))
+        return BuiltHierarchy(*parts, kind=kind, own=self.own)
 
 
 def _series(values: Any) -> pl.Series:
@@ -72,6 +84,14 @@ def _series(values: Any) -> pl.Series:
         raise HierarchyError(
             f"The values cannot be read as one column: {type(error).__name__}.", attempt="values of one type."
         ) from None
+
+
+def exactly(value: Any, what: str) -> Fraction:
+    """A number as it was written: 0.1 is one tenth."""
+    found = None if isinstance(value, bool) else _number(repr(float(value)) if isinstance(value, float) else str(value))
+    if found is None:
+        raise HierarchyError(f"{what} must be a number.", attempt="a number such as 10 or 0.5.")
+    return found
 
 
 def _number(text: str) -> Fraction | None:

@@ -1,0 +1,89 @@
+"""Numbers and dates under a hierarchy: published by its nodes, measured as the ranges they are.
+
+Every node must be a stretch of the line.  A steward's node prints by its label, `20-29`, and the manifest holds the
+hierarchy; a node of a hierarchy built from the data prints as the range of its values, `[20, 29]`, and needs none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from reticent.errors import HierarchyError
+from reticent.table.domain import TreeDomain, tree_domain
+from reticent.table.hierarchy import Hierarchy
+from reticent.table.labels import ANY, range_label, value_label
+
+
+@dataclass(frozen=True, eq=False)
+class BandDomain(TreeDomain):
+    """`positions` are the leaves on the line, `span` what losses are measured against (equation 2 of paper 1)."""
+
+    positions: np.ndarray = None  # type: ignore[assignment]
+    span: tuple[float, float] = (0.0, 0.0)
+
+    def loss(self, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+        tree, node = self.hierarchy, self.nodes(lower, upper)
+        at = np.maximum(node, 0)
+        low = np.clip(self.positions[tree.first[at]], *self.span)
+        high = np.clip(self.positions[tree.last[at]], *self.span)
+        reach = self.span[1] - self.span[0]
+        found = (high - low) / reach if reach > 0 else np.zeros(len(node))
+        return np.where(node == -1, 1.0, np.where(node == -2, 0.0, found))
+
+    @cached_property
+    def node_labels(self) -> tuple[str, ...]:
+        """A steward's label where it names one stretch only, else the range of the node's values."""
+        tree = self.hierarchy
+        spans: dict[str, set[tuple[int, int]]] = {}
+        ends = list(zip(tree.labels, tree.first.tolist(), tree.last.tolist(), strict=True))
+        for label, first, last in ends:
+            spans.setdefault(label, set()).add((first, last))
+        found = []
+        for label, first, last in ends:
+            if first == last:
+                found.append(value_label(self.texts[first]))
+            elif last - first == len(self.texts) - 1:
+                found.append(ANY)
+            elif self.given and len(spans[label]) == 1 and label != ANY and not label.startswith('"'):
+                found.append(label)
+            else:
+                found.append(range_label(self.texts[first], self.texts[last]))
+        return tuple(found)
+
+    def set_labels(self, members: Sequence[np.ndarray]) -> list[str | None]:
+        """A stretch of a line is not published as a set."""
+        return self.labels(np.array([codes[0] for codes in members]), np.array([codes[-1] for codes in members]))
+
+
+def band_domain(
+    name: str,
+    kind: str,
+    dtype: str,
+    hierarchy: Hierarchy,
+    positions: np.ndarray,
+    span: tuple[float, float],
+    *,
+    null: bool,
+    given: bool,
+) -> BandDomain:
+    """`positions` of the hierarchy's leaves, in its order."""
+    if (np.diff(positions) <= 0).any():
+        raise HierarchyError(
+            f"The hierarchy of {name!r} is not one of ranges: a node holds values on both sides of another's.",
+            attempt=f'nodes that are stretches of the line, or type = "categorical" for {name!r}.',
+        )
+    tree = tree_domain(name, dtype, hierarchy, null=null, given=given)
+    return BandDomain(name, dtype, tree.texts, null, tree.split, kind, hierarchy, given, positions, span)
+
+
+def sorted_by_position(hierarchy: Hierarchy, positions: np.ndarray) -> tuple[Hierarchy, np.ndarray]:
+    """The same tree with its rows in the order of the line, as far as its nodes let them be."""
+    rows = hierarchy.rows()
+    order = np.argsort(positions, kind="stable")
+    found = Hierarchy.from_rows([rows[at] for at in order])
+    place = {row[0]: position for row, position in zip(rows, positions, strict=True)}
+    return found, np.array([place[leaf] for leaf in found.leaves], np.float64)

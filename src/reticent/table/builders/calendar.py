@@ -1,0 +1,40 @@
+"""Dates by month, quarter, year and decade: `2024-03-17`, `2024-03`, `2024-Q1`, `2024`, `2020s`, `*`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+from typing import Any
+
+from reticent.errors import HierarchyError
+from reticent.table.builders.built import ROOT, Values
+from reticent.table.hierarchy import Hierarchy
+
+LEVELS = {
+    "month": lambda day: f"{day.year:04d}-{day.month:02d}",
+    "quarter": lambda day: f"{day.year:04d}-Q{(day.month + 2) // 3}",
+    "year": lambda day: f"{day.year:04d}",
+    "decade": lambda day: f"{day.year // 10 * 10:04d}s",
+}
+"""From fine to coarse; a day is the leaf."""
+
+
+def dates(values: Any, levels: Sequence[str] = tuple(LEVELS), *, rows: Sequence[int] | None = None) -> Hierarchy:
+    """Levels in the order of `LEVELS`; text must be YYYY-MM-DD, of a time only the day counts."""
+    found = Values.of(values, rows)
+    order = list(LEVELS)
+    if not levels or any(level not in LEVELS for level in levels) or sorted(levels, key=order.index) != list(levels):
+        raise HierarchyError("Levels of a calendar go from fine to coarse.", attempt=f"levels = {order}.")
+    days = [_day(text) for text in found.texts]
+    lacking = sum(day is None for day in days)
+    if lacking:
+        raise HierarchyError(f"{lacking} of {len(days)} distinct values are no dates.", attempt="dates as YYYY-MM-DD.")
+    table = sorted(zip(days, found.texts, strict=True))  # type: ignore[type-var]
+    return found.hierarchy([[text, *(LEVELS[level](day) for level in levels), ROOT] for day, text in table], "date")
+
+
+def _day(text: str) -> date | None:
+    try:
+        return date.fromisoformat(text.strip()[:10])
+    except ValueError:
+        return None
