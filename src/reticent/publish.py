@@ -15,6 +15,7 @@ from reticent.engines import local
 from reticent.errors import AuditFailed, ColumnError, JobError
 from reticent.job import Job
 from reticent.randomness import Random
+from reticent.recipe.compose import plan
 from reticent.release import bundle, ledger, store
 from reticent.release.disk import writing
 from reticent.release.release import Release
@@ -47,7 +48,8 @@ def publish(
     counted = local.count(lazy, columns)
     rng = Random.of(seed)
     progress("planning")
-    way = registry.way(job.method.kind).of(job.method.plan(counted.cells, job.promises, rng), columns)
+    recipe = plan(job.prepare, job.method, counted.cells, job.promises, rng)
+    way = registry.way(job.method.kind).of(recipe, columns)
     way.recipe.check_conserved()
     progress("writing")
     frames = way.frames(*local.apply(counted, way.recipe, rng, lazy))
