@@ -26,6 +26,7 @@ MODELS = {
 METHODS = {
     "mondrian": "reticent.methods.mondrian:Mondrian",
     "burel": "reticent.methods.burel:Burel",
+    "sabre": "reticent.methods.sabre:Sabre",
     "beta-perturbation": "reticent.methods.beta_perturbation:BetaPerturbation",
 }
 STAGES: dict[str, str] = {}
