@@ -177,7 +177,7 @@ def _set_fields(value: Any) -> dict[str, Any]:
 def _column_dict(column: Column) -> dict[str, Any]:
     found = {key: list(value) if isinstance(value, tuple) else value for key, value in _set_fields(column).items()}
     found["role"] = column.role.value
-    if "hierarchy" in found and not isinstance(found["hierarchy"], str):
+    if "hierarchy" in found and not isinstance(found["hierarchy"], str | Mapping):
         from reticent.table.hierarchy import Hierarchy
 
         found["hierarchy"] = Hierarchy.of(found["hierarchy"]).rows()

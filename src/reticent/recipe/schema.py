@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from reticent.table.banded import BandDomain
 from reticent.table.domain import Domain, RangeDomain, TreeDomain
 from reticent.table.labels import ANY, parse
 
@@ -23,8 +24,14 @@ def quasi_schema(domain: Domain, published: list[str | None], declared: bool = F
             entry["order"] = list(domain.texts)
         else:
             entry["domain"] = _numbers(domain) if declared else _published_range(domain, published)
+    elif isinstance(domain, BandDomain) and not domain.given:
+        entry["domain"] = _numbers(domain) if declared else _published_range(domain, published)
     elif isinstance(domain, TreeDomain) and domain.given:
         entry["hierarchy"] = domain.hierarchy.rows()
+        if isinstance(domain, BandDomain) and declared:
+            entry["domain"] = _numbers(domain)
+    elif isinstance(domain, TreeDomain) and domain.hierarchy.height > 1:
+        entry["hierarchy"] = domain.rows_for(published)
     else:
         entry["values"] = sorted({text for label in published if label not in (None, ANY) for text in parse(label)[1]})
     return entry
@@ -45,12 +52,12 @@ def sensitive_schema(domain: Domain, missing: str) -> dict[str, Any]:
     return entry
 
 
-def _numbers(domain: RangeDomain) -> list[Any]:
+def _numbers(domain: RangeDomain | BandDomain) -> list[Any]:
     whole = domain.dtype.startswith(("Int", "UInt"))
     return [int(end) if whole and end == int(end) else end for end in domain.span]
 
 
-def _published_range(domain: RangeDomain, published: list[str | None]) -> list[Any]:
+def _published_range(domain: RangeDomain | BandDomain, published: list[str | None]) -> list[Any]:
     """The least and greatest end that the labels show."""
     ends = [text for label in published if label is not None and label != ANY for text in parse(label)[1]]
     if not ends:
