@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ from reticent.audit.grouping import Groups, Numbered, group, number
 from reticent.audit.judge import Recount, judge, measures, worst
 from reticent.audit.measure import anonymity
 from reticent.audit.perturbed import audit_perturbed
+from reticent.audit.population import population_sizes, source_entropy
+from reticent.audit.provenance import trace
 from reticent.audit.published import Published, open_folder, open_table
 from reticent.audit.result import Audit
 from reticent.audit.sensitive import Sensitive, jointly, recount
@@ -39,12 +42,24 @@ def audit(release: Any, *, source: Any = None, expect_digest: str | None = None,
     groups = group(list(numbered.values()), len(published.frame))
     found = _sensitive(published, groups)
     notes: list[str] = []
-    table = Recount(groups.sizes, found)
+    utility = _utility(published, numbered, groups, notes)
+    proven = None
+    if source is not None:
+        proven, _, rows = trace(published, numbered, _source(source, job), published.path, missing)
+        utility["entropy"] = source_entropy(published, numbered, rows)
+    table = Recount(groups.sizes, found, None if population is None else population_sizes(published, numbered, groups, population, missing))
     verdicts = tuple(judge(promise, table) for promise in published.promises)
     each = {column.name: measures(column) for column in found}
     achieved = {"k-anonymity": anonymity.k(groups.sizes), **worst(list(each.values()))}
     return Audit(published.kind, len(published.frame), len(groups), published.withheld, verdicts, achieved,
-                 _utility(published, numbered, groups, notes), each if len(each) > 1 else {}, None, tuple(notes))  # fmt: skip
+                 utility, each if len(each) > 1 else {}, proven, tuple(notes))  # fmt: skip
+
+
+def _source(source: Any, job: Any) -> Any:
+    """A path is read as the job reads its source: the same delimiter, encoding and texts that mean missing."""
+    if isinstance(source, str | Path) and job is not None:
+        return replace(job.source, path=str(source))
+    return source
 
 
 def _opened(release: Any, expect_digest: str | None, job: Any, columns: Mapping[str, Column] | None, quasi: Iterable[str] | None,

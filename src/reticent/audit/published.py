@@ -34,7 +34,7 @@ class Published:
     withheld: int = 0
     jointly: bool = False
     weights: Mapping[str, Any] = field(default_factory=dict)
-    folder: Path | None = None
+    path: Path | None = None
     manifest: Mapping[str, Any] | None = None
     foreign: bool = False
 
@@ -111,7 +111,8 @@ def open_table(table: Any, columns: Mapping[str, Column], promises: Iterable[Any
         raise ColumnError("The table has no rows.", attempt="a table with rows.")
     frame = frame.with_columns(pl.col(name).cast(pl.String) for name, column in roles.items() if column.role is Role.QUASI)
     entries = [describe_column(name, column, frame[name]) for name, column in roles.items()]
-    return Published("generalized", frame, entries, [describe_promise(promise) for promise in promises], jointly=jointly, foreign=True)
+    return Published("generalized", frame, entries, [describe_promise(promise) for promise in promises], jointly=jointly,
+                     path=Path(table) if given else None, foreign=True)  # fmt: skip
 
 
 def describe_column(name: str, column: Column, series: pl.Series) -> dict[str, Any]:

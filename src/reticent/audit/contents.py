@@ -1,0 +1,76 @@
+"""Everything a release folder holds, as bytes to be searched: pages and metadata of Parquet files, texts of the manifest, other files."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from reticent.audit.parquet_pages import Page, pages
+from reticent.audit.search import LEAST
+from reticent.release.bundle import MANIFEST
+from reticent.release.readme import text as readme_text
+
+CHANCE = 8  # shorter texts occur by chance in numbers, codes and compressed bytes
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """Some bytes of a file, and the shortest text that cannot stand there by chance."""
+
+    file: str
+    data: bytes
+    least: int = LEAST
+
+
+def pieces(folder: Path, manifest: Mapping[str, Any]) -> Iterator[Piece]:
+    for path in sorted(folder.iterdir()):
+        if path.name == MANIFEST:
+            yield Piece(path.name, "\n".join(_strings(json.loads(path.read_text(encoding="utf-8")))).encode())
+        elif path.suffix == ".parquet":
+            yield from _parquet(path)
+        elif path.name == "README.md" and path.read_text(encoding="utf-8") == readme_text(dict(manifest)):
+            continue  # a function of the manifest, which was searched
+        else:
+            yield Piece(path.name, path.read_bytes())
+
+
+def file_pieces(path: Path) -> Iterator[Piece]:
+    """The same for a single file of another tool."""
+    yield from _parquet(path) if path.suffix in (".parquet", ".pq") else [Piece(path.name, path.read_bytes())]
+
+
+def _strings(value: Any, inside: str = "") -> Iterator[str]:
+    """Keys and texts of a manifest; checksums are random digits and are left out."""
+    if isinstance(value, Mapping):
+        for key, entry in value.items():
+            yield str(key)
+            if key != "sha256":
+                yield from _strings(entry, key)
+    elif isinstance(value, list):
+        for entry in value:
+            yield from _strings(entry, inside)
+    elif isinstance(value, str):
+        yield value
+
+
+def _parquet(path: Path) -> Iterator[Piece]:
+    import pyarrow.parquet as pq
+
+    yield Piece(path.name, path.read_bytes(), CHANCE)
+    for page in pages(path):
+        yield Piece(path.name, page.body, LEAST if page.plain and page.physical == "BYTE_ARRAY" else CHANCE)
+    for key, value in (pq.read_metadata(path).metadata or {}).items():
+        yield Piece(path.name, key + b"\n" + value, CHANCE if key == b"ARROW:schema" else LEAST)
+        try:
+            yield Piece(path.name, base64.b64decode(value, validate=True), CHANCE)
+        except binascii.Error:
+            continue
+
+
+def dictionaries(path: Path) -> Iterator[Page]:
+    return (page for page in pages(path) if page.dictionary)

@@ -1,0 +1,169 @@
+"""The audit against the source: what leaked is found, what did not is not."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from reticent.audit import audit
+from reticent.errors import AuditFailed
+from reticent.release import bundle
+from reticent.table.roles import identifying, insensitive, quasi, sensitive
+from tests.audit.releases import write_release
+
+CANARY = "Wilhelmina-Ottokar-4711"
+COLUMNS = {"person": identifying(), "age": quasi(numeric=True), "town": quasi(), "job": sensitive(), "note": insensitive()}
+
+
+@pytest.fixture
+def source():
+    rng = np.random.default_rng(5)
+    n = 400
+    frame = pl.DataFrame({
+        "person": [f"person {i:05d}" for i in rng.permutation(n)],
+        "age": np.sort(rng.integers(20, 60, n)),
+        "town": rng.choice(["Northam", "Eastbury", "Westholm"], n),
+        "job": rng.choice(["nurse", "baker", "clerk", "miner"], n),
+        "note": rng.choice(["a", "b"], n),
+        "salary": [str(s) for s in rng.integers(100_000, 999_999, n)],
+    })  # fmt: skip
+    outlier = pl.DataFrame({"person": [CANARY], "age": [97], "town": ["Zzyzx-Springs"], "job": ["astronaut"], "note": ["a"], "salary": ["1234567"]})
+    return pl.concat([frame, outlier])
+
+
+@pytest.fixture
+def release(source, tmp_path):
+    """All but the last row is published."""
+    path = write_release(tmp_path / "release", source[:-1], COLUMNS, groups=30)
+    manifest = json.loads((path / "manifest.json").read_text())
+    manifest["withheld"] = 1
+    reseal(path, manifest)
+    return path
+
+
+def reseal(path, manifest):
+    """As an editor would: README and checksums agree again."""
+    from reticent.release.readme import text
+
+    manifest = {name: value for name, value in manifest.items() if name != "files"}
+    (path / "README.md").write_text(text(manifest), encoding="utf-8")
+    bundle.seal(path, manifest)
+
+
+def manifest_of(path):
+    return json.loads((path / "manifest.json").read_text())
+
+
+def test_a_release_that_says_no_more_passes(release, source):
+    found = audit(release, source=source)
+    assert found.source.passed, str(found)
+    assert found.to_dict()["source"]["withheld"] == 1
+    assert CANARY not in str(found) + json.dumps(found.to_dict())
+
+
+@pytest.mark.parametrize("secret", [CANARY, "astronaut", "Zzyzx-Springs", "1234567"])
+def test_a_secret_in_the_readme_is_found(release, source, secret):
+    manifest = {name: value for name, value in manifest_of(release).items() if name != "files"}
+    with open(release / "README.md", "a", encoding="utf-8") as handle:
+        handle.write(f"thanks to {secret}\n")
+    bundle.seal(release, manifest)
+    leaks = audit(release, source=source).source.leaks
+    assert [(leak.file, leak.values) for leak in leaks] == [("README.md", 1)]
+
+
+@pytest.mark.parametrize("secret", [CANARY, "astronaut", "person 00007"])
+def test_a_secret_in_the_manifest_is_found(release, source, secret):
+    manifest = manifest_of(release)
+    manifest["method"]["note"] = secret
+    reseal(release, manifest)
+    assert [leak.file for leak in audit(release, source=source).source.leaks] == ["manifest.json"]
+
+
+def test_a_range_that_reaches_to_a_withheld_row_is_found(release, source):
+    manifest = manifest_of(release)
+    next(column for column in manifest["columns"] if column["name"] == "age")["domain"][1] = 97
+    reseal(release, manifest)
+    assert [(leak.column, leak.file) for leak in audit(release, source=source).source.leaks] == [("age", "manifest.json")]
+
+
+def test_a_label_that_ends_at_a_withheld_row_is_found(release, source):
+    frame = pl.read_parquet(release / "data.parquet")
+    label = frame["age"][0]
+    frame = frame.with_columns(pl.when(pl.col("age") == label).then(pl.lit(f"[{label[1:].split(',')[0]}, 97]")).otherwise(pl.col("age")).alias("age"))
+    frame.write_parquet(release / "data.parquet")
+    reseal(release, manifest_of(release))
+    assert ("age", "data") in [(leak.column, leak.file) for leak in audit(release, source=source).source.leaks]
+
+
+@pytest.mark.parametrize("where", ["metadata", "compressed metadata"])
+def test_a_secret_in_a_parquet_footer_is_found(release, source, where):
+    table = pl.read_parquet(release / "data.parquet").to_arrow()
+    if where == "metadata":
+        table = table.replace_schema_metadata({"pandas": f'{{"index": "{CANARY}"}}'})
+    else:
+        field = pa.field("age", pa.large_string(), metadata={"was": CANARY})
+        table = table.cast(pa.schema([field if one.name == "age" else one for one in table.schema]))
+    pq.write_table(table, release / "data.parquet")
+    reseal(release, manifest_of(release))
+    assert ("person", "data.parquet") in [(leak.column, leak.file) for leak in audit(release, source=source).source.leaks]
+
+
+@pytest.mark.parametrize("compression", ["none", "zstd", "lz4", "snappy", "gzip"])
+@pytest.mark.parametrize("version", ["1.0", "2.0"])
+def test_a_value_that_stands_in_a_dictionary_only_is_found(release, source, compression, version):
+    """What a categorical column keeps of the rows that were removed."""
+    table = pl.read_parquet(release / "data.parquet").to_arrow()
+    at = table.schema.get_field_index("job")
+    coded = table.column(at).cast(pa.string()).combine_chunks().dictionary_encode()
+    more = pa.DictionaryArray.from_arrays(coded.indices, pa.concat_arrays([coded.dictionary, pa.array(["astronaut"])]))
+    pq.write_table(table.set_column(at, "job", more), release / "data.parquet", compression=compression, data_page_version=version, store_schema=False)
+    reseal(release, manifest_of(release))
+    found = audit(release, source=source).source
+    assert ("job", "data.parquet") in [(leak.column, leak.file) for leak in found.leaks]
+
+
+def test_rows_in_the_order_of_the_source_are_found(release, source):
+    """Rows are sorted by age in the source; sorted by label they betray it."""
+    frame = pl.read_parquet(release / "data.parquet")
+    frame.sort(pl.col("age").str.extract(r"(\d+)").cast(pl.Int64)).write_parquet(release / "data.parquet")
+    reseal(release, manifest_of(release))
+    found = audit(release, source=source).source
+    assert not found.order.shuffled
+    assert found.order.correlation > 0.3
+    assert not found.passed
+
+
+def test_a_row_with_the_value_of_another_is_found(release, source):
+    frame = pl.read_parquet(release / "data.parquet")
+    jobs = frame["job"].to_list()
+    jobs[0] = next(job for job in jobs if job != jobs[0])
+    frame.with_columns(pl.Series("job", jobs)).write_parquet(release / "data.parquet")
+    reseal(release, manifest_of(release))
+    found = audit(release, source=source).source
+    assert found.unmatched >= 1
+    assert not found.passed
+
+
+def test_a_miscounted_withholding_is_found(release, source):
+    manifest = manifest_of(release)
+    manifest["withheld"] = 0
+    reseal(release, manifest)
+    found = audit(release, source=source)
+    assert not found.source.passed
+    assert found.kept is False
+
+
+def test_a_source_without_a_published_column_is_refused(release, source):
+    with pytest.raises(AuditFailed, match="'job'"):
+        audit(release, source=source.drop("job"))
+
+
+def test_the_source_may_be_a_file_with_texts_that_mean_missing(source, tmp_path):
+    frame = source[:-1].with_columns(pl.when(pl.int_range(pl.len()) % 9 == 0).then(None).otherwise(pl.col("town")).alias("town"))
+    release = write_release(tmp_path / "r", frame, COLUMNS, groups=350)
+    frame.with_columns(pl.col("town").fill_null("?")).write_csv(tmp_path / "s.csv")
+    assert audit(release, source=tmp_path / "s.csv", missing=["?"]).source.passed
+    assert not audit(release, source=tmp_path / "s.csv").source.passed
