@@ -180,7 +180,9 @@ class TreeDomain(Domain):
         return tuple(found)
 
     def rows_for(self, published: Iterable[str | None]) -> list[list[str]]:
-        """The hierarchy cut down to the labels that are published: their own paths, and one leaf for all that a node hides."""
+        """The hierarchy cut down to the labels that are published: their own paths, and under a node two leaves for whatever
+        values it hides: how many they are is not said, and a loss read from the result is measured against it.
+        """
         tree = self.hierarchy
         node_of = {label: node for node, label in enumerate(self.node_labels)}
         code_of = {text: code for code, text in enumerate(self.texts)}
@@ -192,15 +194,16 @@ class TreeDomain(Domain):
             elif label is not None and label != ANY:
                 shown |= {code_of[text] for text in parse(label)[1]}
         rows = tree.rows()
-        found = {code: rows[code] for code in shown}
+        found = {code: [rows[code]] for code in shown}
         for node in sorted(nodes, key=lambda node: tree.last[node] - tree.first[node]):
             inside = range(tree.first[node], tree.last[node] + 1)
             hidden = [code for code in inside if code not in shown]
             if hidden:
                 level = int(np.flatnonzero(tree.paths[hidden[0]] == node)[0])
-                found[hidden[0]] = [f"{tree.labels[node]} (not shown)"] * level + rows[hidden[0]][level:]
+                unnamed = [f"{tree.labels[node]} (not shown{which})" for which in ("", ", too")]
+                found[hidden[0]] = [[leaf] * level + rows[hidden[0]][level:] for leaf in unnamed]
                 shown |= set(inside)
-        return [found[code] for code in sorted(found)]
+        return [row for code in sorted(found) for row in found[code]]
 
     def labels(self, lower: np.ndarray, upper: np.ndarray) -> list[str | None]:
         return [
