@@ -65,9 +65,9 @@ def record(
     target: Path, *, digest: str, source: str | None, audit: Mapping[str, Any], job: str, promises: list[Any]
 ) -> None:
     """Note a release, whole or not at all."""
-    owner, fresh = owner_folder(target), not owner_folder(target).exists()
-    owner.mkdir(parents=True, exist_ok=True)
-    notes = Path(tempfile.mkdtemp(prefix=".reticent-", dir=owner))
+    owner = owner_folder(target)
+    lacking = [folder for folder in (owner, *owner.parents) if not folder.exists()]
+    notes: Path | None = None
     entry = {
         "release": target.name,
         "digest": digest,
@@ -76,6 +76,8 @@ def record(
         "at": datetime.now(UTC).isoformat(timespec="seconds"),
     }
     try:
+        owner.mkdir(parents=True, exist_ok=True)
+        notes = Path(tempfile.mkdtemp(prefix=".reticent-", dir=owner))
         (notes / "digest.txt").write_text(digest + "\n", encoding="utf-8")
         (notes / "audit.json").write_text(json.dumps(audit, indent=1) + "\n", encoding="utf-8")
         (notes / "job.toml").write_text(job, encoding="utf-8")
@@ -83,10 +85,11 @@ def record(
         shutil.rmtree(owner / target.name, ignore_errors=True)
         os.rename(notes, owner / target.name)
     except BaseException:
-        shutil.rmtree(notes, ignore_errors=True)
-        if fresh:
-            with suppress(OSError):
-                owner.rmdir()
+        if notes is not None:
+            shutil.rmtree(notes, ignore_errors=True)
+        with suppress(OSError):
+            for folder in lacking:
+                folder.rmdir()
         raise
 
 

@@ -184,7 +184,7 @@ def _scan_csv(source: Source, path: Path) -> pl.LazyFrame:
     read: Any = path
     if source.encoding.lower().replace("_", "-") not in ("utf-8", "utf8"):
         read = _recoded(path, source.encoding)
-    return pl.scan_csv(
+    lazy = pl.scan_csv(
         read,
         separator=_delimiter(source),
         quote_char=source.quote or None,
@@ -192,6 +192,13 @@ def _scan_csv(source: Source, path: Path) -> pl.LazyFrame:
         empty_string_is_null=source.empty == "missing",
         glob=False,
     )
+    # A scan of some columns does not count the fields of a row: a stray delimiter would move values, names even, into the
+    # columns beside them unnoticed.  This keeps the scan whole.
+    return lazy.map_batches(_whole, projection_pushdown=False, streamable=True, validate_output_schema=False)
+
+
+def _whole(frame: pl.DataFrame) -> pl.DataFrame:
+    return frame
 
 
 def _recoded(path: Path, encoding: str) -> bytes:

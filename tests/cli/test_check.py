@@ -1,0 +1,80 @@
+"""`reticent check`: the outlook of a job, by method, with nothing written."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from reticent.check import check
+from reticent.cli.main import main
+from reticent.job import Job
+from tests.cli.conftest import CANARY
+
+
+def test_a_reachable_promise_is_said_to_be_so_and_nothing_is_written(run, place):
+    before = place.contents()
+    ran = run("check", "job.toml")
+    assert ran.code == 0
+    assert "The promise is reachable by mondrian" in ran.out
+    assert place.contents() == before
+
+
+def test_json_has_an_outlook_for_each_method(run, place):
+    found = json.loads(run("check", "job.toml", "--json").out)
+    assert (found["reachable"], found["method"], found["rows"]) == (True, "mondrian", 200)
+    assert found["methods"][0]["smallest"] >= 5
+    assert found["methods"][0]["withheld"] == 0
+
+
+def test_the_expected_loss_is_the_one_the_audit_finds(run, place):
+    outlook = json.loads(run("check", "job.toml", "--methods", "mondrian", "--json").out)["methods"][0]
+    published = json.loads(run("publish", "job.toml", "-o", "release", "--json").out)
+    assert outlook["groups"] == published["groups"]
+    assert outlook["ail"] == pytest.approx(published["utility"]["ail"], rel=1e-12)
+
+
+def test_an_unreachable_promise_ends_with_2_and_says_why(run, place):
+    place.job(("k = 5", "k = 201"))
+    before = place.contents()
+    ran = run("check", "job.toml")
+    assert ran.code == 2
+    assert "IS NOT reachable" in ran.out
+    assert "201" in ran.out
+    assert json.loads(run("check", "job.toml", "--json").out)["reachable"] is False
+    assert place.contents() == before
+
+
+def test_an_unknown_method_is_a_wrong_request(run, place):
+    ran = run("check", "job.toml", "--methods", "mondrain")
+    assert ran.code == 1
+    assert "'mondrian' instead" in ran.err
+
+
+def test_a_carried_column_that_singles_people_out_is_named(run, place):
+    place.job(('person  = "identifying"', 'person  = "insensitive"'))
+    ran = run("check", "job.toml")
+    assert ran.code == 0
+    assert "'person' has 200 distinct values in 200 rows" in ran.out
+    assert "guesses 'illness' in 100.0% of the rows" in ran.out
+    assert CANARY not in ran.out
+
+
+def test_people_with_several_rows_are_warned_about(run, place):
+    place.edit("people.csv", "p0001,", "p0000,")
+    ran = run("check", "job.toml")
+    assert "a person with several rows" in ran.out
+
+
+def test_weights_enter_the_expected_loss(place):
+    job = Job.read("job.toml")
+    plain = check(job, methods=[]).methods[0].ail
+    weighed = check(job.at(method=type(job.method)(weights={"age": 1, "city": 0})), methods=[]).methods[0].ail
+    assert plain != weighed
+
+
+def test_the_exit_code_is_that_of_publishing(place, capsys):
+    for k in (5, 150, 200, 201):
+        place.job(("k = 5", f"k = {k}"))
+        assert main(["check", "job.toml"]) == main(["publish", "job.toml", "-o", f"release-{k}", "--again"])
+    capsys.readouterr()

@@ -1,0 +1,226 @@
+"""Failures that are nobody's request: a bug of ours, a full disk, a missing right, Ctrl-C."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import reticent as rt
+from reticent.engines import local
+from reticent.release import bundle, ledger
+from tests.cli.conftest import CANARY, Place
+
+
+def raising(error: BaseException):
+    def call(*_, **__):
+        raise error
+
+    return call
+
+
+@pytest.mark.parametrize("words", [(), ("--json",), ("--traceback",)])
+def test_a_bug_of_ours_ends_with_70_and_its_message_is_withheld(run, place, monkeypatch, words):
+    monkeypatch.setattr(local, "count", raising(KeyError(CANARY)))
+    before = place.contents()
+    ran = run("publish", "job.toml", "-o", "release", *words)
+    assert ran.code == 70
+    assert "A bug of ours: KeyError in publish.py" in ran.err
+    assert CANARY not in ran.out + ran.err
+    assert ("KeyError: (message withheld)" in ran.err) == ("--traceback" in words)
+    assert place.contents() == before
+
+
+def test_the_traceback_can_be_asked_for_by_the_environment(run, place, monkeypatch):
+    monkeypatch.setenv("RETICENT_TRACEBACK", "1")
+    monkeypatch.setattr(local, "count", raising(ValueError(CANARY)))
+    ran = run("publish", "job.toml", "-o", "release")
+    assert "counted = local.count" in ran.err
+    assert CANARY not in ran.err
+
+
+def test_what_led_to_a_bug_is_told_without_its_message(run, place, monkeypatch):
+    error = ValueError(CANARY)
+    error.__cause__ = KeyError(CANARY)
+    monkeypatch.setattr(local, "count", raising(error))
+    ran = run("publish", "job.toml", "-o", "release", "--traceback")
+    assert "KeyError: (message withheld)\nwhich led to" in ran.err
+    assert CANARY not in ran.err
+
+
+def test_memory_that_ran_out_is_said_so(run, place, monkeypatch):
+    monkeypatch.setattr(local, "count", raising(MemoryError()))
+    ran = run("publish", "job.toml", "-o", "release")
+    assert ran.code == 70
+    assert "memory ran out" in ran.err
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO, errno.EACCES, errno.EROFS, errno.EDQUOT])
+@pytest.mark.parametrize("at", ["tempfile.mkdtemp", "reticent.release.bundle.write", "os.rename", "reticent.release.ledger._append"])
+def test_a_disk_that_refuses_ends_with_74_and_leaves_nothing(run, place, monkeypatch, at, number):
+    before = place.contents()
+    monkeypatch.setattr(at, raising(OSError(number, os.strerror(number), "x")))
+    ran = run("publish", "job.toml", "-o", "a/release", "--json")
+    assert ran.code == 74
+    assert os.strerror(number) in ran.err
+    assert json.loads(ran.out)["error"]["kind"] == "DiskError"
+    assert place.contents() == before
+
+
+def test_a_disk_that_refuses_leaves_the_old_release_and_its_notes(run, place, monkeypatch):
+    assert run("publish", "job.toml", "-o", "release").code == 0
+    before = place.contents()
+    monkeypatch.setattr(ledger, "_append", raising(OSError(errno.ENOSPC, "No space left on device")))
+    assert run("publish", "job.toml", "-o", "release", "--force").code == 74
+    assert place.contents() == before
+    assert rt.audit("release").kept
+
+
+def test_a_disk_that_refuses_a_draft_leaves_none(run, place, monkeypatch):
+    before = place.contents()
+    monkeypatch.setattr(Path, "write_text", raising(OSError(errno.ENOSPC, "No space left on device")))
+    assert run("init", "people.csv").code == 74
+    assert place.contents() == before
+
+
+@pytest.fixture
+def small_disk(tmp_path_factory):
+    """Mounts a tiny file system, by its options; skips where that is not allowed."""
+    mounted = []
+
+    def mount(options: str) -> Path:
+        folder = tmp_path_factory.mktemp("disk")
+        done = subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(folder)], capture_output=True, check=False)
+        if done.returncode:
+            pytest.skip("mounting a small disk is not allowed here")
+        mounted.append(folder)
+        return folder
+
+    try:
+        yield mount
+    finally:
+        for folder in mounted:
+            subprocess.run(["umount", str(folder)], check=False, capture_output=True)
+
+
+@pytest.mark.parametrize("format", ["parquet", "csv"])
+@pytest.mark.parametrize("limit", ["size=4k", "size=8k", "size=12k", *(f"nr_inodes={n}" for n in range(1, 9))])
+def test_a_disk_that_is_full_ends_with_74_and_leaves_nothing_wherever_it_fills(run, place, small_disk, limit, format):
+    try:
+        disk = Place(small_disk(limit))
+    except FileNotFoundError:
+        pytest.skip("there is no mount command here")
+    ran = run("publish", "job.toml", "-o", disk / "release", "--format", format)
+    if ran.code == 0:  # just enough room
+        assert rt.audit(disk / "release").kept
+    else:
+        assert ran.code == 74, ran.err
+        assert CANARY not in ran.err
+        assert disk.contents() == {}
+
+
+def test_a_file_that_may_not_grow_ends_with_74(place):
+    """The same through a real process, where no file system can be mounted."""
+    before = place.contents()
+    done = subprocess.run(
+        [sys.executable, "-m", "reticent.cli.main", "publish", "job.toml", "-o", "release"],
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (700, 700)), capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 74, done.stderr
+    assert done.stderr.startswith("DiskError: release cannot be written: File too large.")
+    assert place.contents() == before
+
+
+STAGES = {
+    "reading": "reticent.engines.local.count",
+    "planning": "reticent.methods.mondrian.Mondrian.plan",
+    "writing": "reticent.release.bundle.seal",
+    "auditing": "reticent.publish.recount",
+}
+WAITING = """\
+import importlib, pathlib, sys, time
+owner, _, name = {at!r}.rpartition(".")
+module, _, kind = owner.rpartition(".") if owner[owner.rindex(".") + 1].isupper() else (owner, "", "")
+owner = getattr(importlib.import_module(module), kind) if kind else importlib.import_module(module)
+before = getattr(owner, name)
+def wait(*given, **named):
+    found = before(*given, **named)
+    pathlib.Path({flag!r}).touch()
+    time.sleep(60)
+    return found
+setattr(owner, name, wait)
+from reticent.cli.main import main
+sys.exit(main(["publish", "job.toml", "-o", "a/release", "--json"]))
+"""
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_ctrl_c_in_the_middle_ends_with_130_and_nothing_is_written(place, tmp_path_factory, stage):
+    before = place.contents()
+    flag = tmp_path_factory.mktemp("flag") / "here"
+    script = WAITING.format(at=STAGES[stage], flag=str(flag))
+    process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        until = time.monotonic() + 50
+        while not flag.exists() and process.poll() is None and time.monotonic() < until:
+            time.sleep(0.02)
+        assert flag.exists(), process.communicate(timeout=5)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=30)
+    finally:
+        process.kill()
+    assert process.returncode == 130, err
+    assert err == "Interrupted: Interrupted; nothing was written.\n"
+    assert json.loads(out)["error"]["exit_code"] == 130
+    assert place.contents() == before
+
+
+def test_ctrl_c_while_the_release_is_put_in_place_comes_too_late(run, place, monkeypatch):
+    append = ledger._append
+
+    def interrupted(*given):
+        os.kill(os.getpid(), signal.SIGINT)
+        append(*given)
+
+    monkeypatch.setattr(ledger, "_append", interrupted)
+    assert run("publish", "job.toml", "-o", "release").code == 0
+    assert rt.audit("release").kept
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_an_audit_that_disagrees_keeps_nothing_and_ends_with_3(run, place, monkeypatch):
+    """A method that lies: its release is staged, recounted and thrown away."""
+    from reticent.methods.mondrian import Mondrian
+    from reticent.recipe.recipe import Recipe
+
+    def each_cell_alone(self, cells, promises, rng):
+        return Recipe.of_groups(cells, list(range(len(cells))))
+
+    monkeypatch.setattr(Mondrian, "plan", each_cell_alone)
+    before = place.contents()
+    ran = run("publish", "job.toml", "-o", "release")
+    assert ran.code == 3
+    assert "does not keep k-anonymity, beta-likeness; nothing was published" in ran.err
+    assert place.contents() == before
+
+
+def test_a_release_that_was_staged_is_readable_by_its_maker_only(run, place, monkeypatch):
+    modes = []
+    write = bundle.write
+
+    def seen(folder, *given, **named):
+        modes.append(folder.stat().st_mode & 0o777)
+        return write(folder, *given, **named)
+
+    monkeypatch.setattr(bundle, "write", seen)
+    assert run("publish", "job.toml", "-o", "release").code == 0
+    assert modes == [0o700]
+    assert Path("release").stat().st_mode & 0o777 == 0o755

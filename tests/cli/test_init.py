@@ -1,0 +1,127 @@
+"""`reticent init`: a draft that names columns, counts and reasons, and never a value."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from reticent.job import Job
+from tests.cli.conftest import CANARY, people, write_csv
+
+
+def test_a_draft_is_a_job_that_can_be_checked(run, place):
+    ran = run("init", "people.csv")
+    assert ran.code == 0
+    assert "people.toml is a draft" in ran.out
+    job = Job.read("people.toml")
+    assert {name: column.role.value for name, column in job.columns.items()} == {
+        "person": "identifying", "age": "quasi-identifying", "city": "quasi-identifying", "illness": "sensitive",
+    }  # fmt: skip
+    assert job.columns["age"].type == "numeric"
+    assert run("check", "people.toml").code == 0
+
+
+def test_every_column_has_a_line_to_confirm_with_its_reason(run, place):
+    run("init", "people.csv")
+    lines = Path("people.toml").read_text().splitlines()
+    for name in ("person", "age", "city", "illness"):
+        assert [line for line in lines if line.startswith(f"{name} = ") and "# CONFIRM: " in line], name
+
+
+def test_risky_columns_are_named(run, place):
+    write_csv(place / "more.csv", [[*row, str(10_000 + i), f"{i % 9:05d}"] for i, row in enumerate(people())],
+              head="person,age,city,illness,code,postcode")  # fmt: skip
+    text = run("init", "more.csv", "-o", "-").out
+    risky = text[text.index("# Risky columns:") : text.index("[source]")]
+    assert "person: " in risky
+    assert "code: near-unique: 200 distinct values in 200 rows" in risky
+    assert "postcode: a place" in risky
+    assert "age: " not in risky
+
+
+def test_no_value_of_the_data_is_in_the_draft_or_the_output(run, place):
+    plain = run("init", "people.csv")
+    as_json = run("init", "people.csv", "--json", "--force")
+    printed = run("init", "people.csv", "-o", "-")
+    for text in (plain.out, plain.err, as_json.out, printed.out, Path("people.toml").read_text()):
+        for value in (CANARY, "p0001", "Ulm", "mumps"):
+            assert value not in text
+
+
+def test_json_says_type_counts_role_and_why_for_each_column(run, place):
+    found = json.loads(run("init", "people.csv", "--json").out)
+    assert (found["job"], found["rows"]) == ("people.toml", 200)
+    first = found["columns"][0]
+    assert set(first) == {"name", "type", "distinct", "missing", "role", "why", "risk"}
+    assert (first["name"], first["distinct"], first["role"]) == ("person", 200, "identifying")
+
+
+def test_texts_that_usually_mean_missing_are_proposed_as_such(run, place):
+    place.edit("people.csv", ",flu\n", ",?\n")
+    found = json.loads(run("init", "people.csv", "--json").out)
+    assert tomllib.loads(Path("people.toml").read_text())["source"]["missing"] == ["?"]
+    assert found["columns"][3]["missing"] > 0
+
+
+def test_names_that_toml_would_misread_survive(run, place):
+    rows = [[str(i % 7), str(i % 3), str(i % 2)] for i in range(40)]
+    write_csv(place / "odd.csv", rows, head="a b,x.y,größe*")
+    assert run("init", "odd.csv").code == 0
+    assert list(Job.read("odd.toml").columns) == ["a b", "x.y", "größe*"]
+    assert run("check", "odd.toml").code == 0
+
+
+def test_a_draft_is_not_overwritten_without_force(run, place):
+    run("init", "people.csv")
+    Path("people.toml").write_text("# my own work")
+    before = place.contents()
+    ran = run("init", "people.csv")
+    assert ran.code == 1
+    assert "--force" in ran.err
+    assert place.contents() == before
+    assert run("init", "people.csv", "--force").code == 0
+    assert Path("people.toml").read_text().startswith("# A draft")
+
+
+def test_the_source_is_found_from_the_draft_s_folder(run, place):
+    Path("jobs").mkdir()
+    assert run("init", "people.csv", "-o", "jobs/draft.toml").code == 0
+    assert tomllib.loads(Path("jobs/draft.toml").read_text())["source"]["path"] == "../people.csv"
+    assert run("check", "jobs/draft.toml").code == 0
+
+
+def test_delimiter_and_encoding_reach_the_draft(run, place):
+    text = "alter;größe\n" + "".join(f"{20 + i % 9};{i % 4}\n" for i in range(60))
+    Path("latin.csv").write_bytes(text.encode("latin-1"))
+    assert run("init", "latin.csv", "--encoding", "latin-1", "--delimiter", ";").code == 0
+    assert tomllib.loads(Path("latin.toml").read_text())["source"] == {"path": "latin.csv", "delimiter": ";", "encoding": "latin-1"}
+    assert run("check", "latin.toml").code == 0
+
+
+def test_typed_sources_are_drafted_too(run, place):
+    frame = pl.read_csv("people.csv").with_columns(pl.date(1960 + pl.col("age"), 1, 1).alias("seen"))
+    frame.write_parquet("people.parquet")
+    found = json.loads(run("init", "people.parquet", "--json").out)
+    assert {c["name"]: c["type"] for c in found["columns"]} == {
+        "person": "categorical", "age": "numeric", "city": "categorical", "illness": "categorical", "seen": "date",
+    }  # fmt: skip
+    assert run("check", "people.toml").code == 0
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [(f"39,State-gov,{CANARY},13\n50,Private,x,12\n", "does not look like a header"), ("", "is empty"), ("a,b\n", "no rows"),
+     (f"{CANARY},{CANARY}\n1,2\n", "does not look like a header")],
+)  # fmt: skip
+def test_what_cannot_be_drafted_is_refused_without_quoting_it(run, place, content, why):
+    Path("bad.csv").write_text(content)
+    before = place.contents()
+    ran = run("init", "bad.csv", "--traceback")
+    assert ran.code == 1
+    assert why in ran.err
+    assert CANARY not in ran.out + ran.err
+    assert place.contents() == before

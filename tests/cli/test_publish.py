@@ -1,0 +1,102 @@
+"""`reticent publish`: what it prints, what it writes, and what it needs to be told."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import reticent as rt
+
+
+def test_a_release_is_published_and_its_audit_printed(run, place):
+    ran = run("publish", "job.toml", "-o", "release")
+    assert ran.code == 0
+    assert "Every promise is kept." in ran.out
+    assert "k-anonymity" in ran.out
+    assert sorted(path.name for path in Path("release").iterdir()) == ["README.md", "data.parquet", "manifest.json"]
+
+
+def test_nothing_is_printed_while_it_works_where_nobody_watches(run, place):
+    assert run("publish", "job.toml", "-o", "release").err == ""
+
+
+def test_json_is_one_object_with_the_digest_and_the_audit(run, place):
+    ran = run("publish", "job.toml", "-o", "release", "--json")
+    found = json.loads(ran.out)
+    assert found["digest"] == rt.open("release").digest
+    assert (found["kept"], found["rows"], found["seeded"]) == (True, 200, False)
+    assert [entry["model"] for entry in found["promises"]] == ["k-anonymity", "beta-likeness"]
+    assert found["owner"] == "reticent-owner"
+
+
+def test_the_format_can_be_chosen_for_one_run(run, place):
+    assert run("publish", "job.toml", "-o", "release", "--format", "csv").code == 0
+    assert Path("release/data.csv").read_text().splitlines()[0] == "age,city,illness"
+    ran = run("publish", "job.toml", "-o", "other", "--format", "xml")
+    assert ran.code == 1
+    assert "'parquet', 'csv'" in ran.err
+
+
+def test_a_seeded_release_is_called_not_for_publication(run, place):
+    ran = run("publish", "job.toml", "-o", "release", "--seed", 7)
+    assert ran.code == 0
+    assert "Not for publication" in ran.err
+    assert rt.open("release").manifest["seeded"] is True
+    assert "Not for publication" in Path("release/README.md").read_text()
+
+
+def test_the_same_seed_gives_the_same_bytes(run, place):
+    run("publish", "job.toml", "-o", "one", "--seed", 7)
+    run("publish", "job.toml", "-o", "two", "--seed", 7, "--again")
+    assert Path("one/data.parquet").read_bytes() == Path("two/data.parquet").read_bytes()
+
+
+def test_a_source_that_was_published_needs_again(run, place):
+    run("publish", "job.toml", "-o", "one")
+    before = place.contents()
+    ran = run("publish", "job.toml", "-o", "two")
+    assert ran.code == 1
+    assert "--again" in ran.err
+    assert place.contents() == before
+    ran = run("publish", "job.toml", "-o", "two", "--again")
+    assert ran.code == 0
+    assert "2 releases" in ran.err
+
+
+def test_force_replaces_a_release_and_nothing_else(run, place):
+    run("publish", "job.toml", "-o", "release")
+    first = rt.open("release").digest
+    assert run("publish", "job.toml", "-o", "release", "--force").code == 0
+    assert rt.open("release").digest != first
+    Path("precious").mkdir()
+    Path("precious/thesis.txt").write_text("years of work")
+    before = place.contents()
+    ran = run("publish", "job.toml", "-o", "precious", "--force", "--again")
+    assert ran.code == 1
+    assert "is no release" in ran.err
+    assert place.contents() == before
+
+
+def test_folders_on_the_way_to_the_release_are_made(run, place):
+    assert run("publish", "job.toml", "-o", "a/b/release").code == 0
+    assert rt.open("a/b/release").manifest["rows"] == 200
+
+
+def test_the_owners_folder_can_be_elsewhere(run, place, monkeypatch):
+    monkeypatch.setenv("RETICENT_OWNER", str(place / "vault"))
+    assert run("publish", "job.toml", "-o", "release").code == 0
+    assert Path("vault/release/digest.txt").read_text().strip() == rt.open("release").digest
+    assert not Path("reticent-owner").exists()
+
+
+def test_paths_in_a_job_are_relative_to_it(run, place, monkeypatch):
+    Path("elsewhere").mkdir()
+    monkeypatch.chdir("elsewhere")
+    assert run("publish", "../job.toml", "-o", "release").code == 0
+    assert Path("release/manifest.json").exists()
+
+
+def test_the_release_is_the_library_s(run, place):
+    run("publish", "job.toml", "-o", "by-command", "--seed", 3)
+    rt.publish(rt.Job.read("job.toml"), to="by-library", seed=3, again=True)
+    assert Path("by-command/data.parquet").read_bytes() == Path("by-library/data.parquet").read_bytes()
