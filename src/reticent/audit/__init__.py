@@ -2,5 +2,7 @@
 
 from reticent.audit.audit import audit as audit
 from reticent.audit.result import Audit as Audit
+from reticent.audit.risk import Risk as Risk
+from reticent.audit.risk import risk as risk
 
-__all__ = ["Audit", "audit"]
+__all__ = ["Audit", "Risk", "audit", "risk"]

@@ -17,6 +17,7 @@ from reticent.audit.population import population_sizes, source_entropy
 from reticent.audit.provenance import trace
 from reticent.audit.published import Published, open_folder, open_table
 from reticent.audit.result import Audit
+from reticent.audit.risk import of_groups
 from reticent.audit.sensitive import Sensitive, jointly, recount
 from reticent.errors import BundleDamaged, JobError
 from reticent.release import bundle
@@ -41,18 +42,19 @@ def audit(release: Any, *, source: Any = None, expect_digest: str | None = None,
     numbered = {column["name"]: number(published.frame[column["name"]]) for column in published.named(Role.QUASI)}
     groups = group(list(numbered.values()), len(published.frame))
     found = _sensitive(published, groups)
+    people = None if population is None else population_sizes(published, numbered, groups, population, missing)
+    table = Recount(groups.sizes, found, people)
+    verdicts = tuple(judge(promise, table) for promise in published.promises)
+    each = {column.name: measures(column) for column in found}
+    achieved = {"k-anonymity": anonymity.k(groups.sizes), **worst(list(each.values()))}
     notes: list[str] = []
     utility = _utility(published, numbered, groups, notes)
     proven = None
     if source is not None:
-        proven, _, rows = trace(published, numbered, _source(source, job), published.path, missing)
+        proven, rows = trace(published, numbered, _source(source, job), missing)
         utility["entropy"] = source_entropy(published, numbered, rows)
-    table = Recount(groups.sizes, found, None if population is None else population_sizes(published, numbered, groups, population, missing))
-    verdicts = tuple(judge(promise, table) for promise in published.promises)
-    each = {column.name: measures(column) for column in found}
-    achieved = {"k-anonymity": anonymity.k(groups.sizes), **worst(list(each.values()))}
-    return Audit(published.kind, len(published.frame), len(groups), published.withheld, verdicts, achieved,
-                 utility, each if len(each) > 1 else {}, proven, tuple(notes))  # fmt: skip
+    return Audit(published.kind, len(published.frame), len(groups), published.withheld, verdicts, achieved, utility,
+                 of_groups(list(numbered), groups.labels, groups.sizes, people), each if len(each) > 1 else {}, proven, tuple(notes))  # fmt: skip
 
 
 def _source(source: Any, job: Any) -> Any:

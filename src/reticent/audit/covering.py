@@ -19,6 +19,7 @@ from reticent.audit.grouping import Numbered, number, pack
 from reticent.audit.published import Published
 from reticent.audit.regions import Cover, Regions, cover, join
 from reticent.kernels import row_matching
+from reticent.table.builders import rebuilt
 from reticent.table.roles import Role
 from reticent.table.types import dtype_named, typed
 from reticent.utility.labels import Extent, Line, Scale, Unreadable, scale
@@ -45,6 +46,7 @@ def match_rows(published: Published, numbered: Mapping[str, Numbered], source: p
     """Boxes from the published rows, points from the source rows, joined and matched."""
     covers, boxes, points = [], [], []
     for entry in published.named(Role.QUASI):
+        entry = rebuilt(entry, source[entry["name"]])
         labels, values = numbered[entry["name"]], number(source[entry["name"]])
         covered, codes = label_cover(entry, labels.distinct, values.distinct, foreign=published.foreign)
         covers.append(covered)

@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from reticent.audit.covering import Covering, match_rows
+from reticent.audit.covering import match_rows
 from reticent.audit.grouping import Numbered
 from reticent.audit.leaks import Leak, find
 from reticent.audit.order import Order, rank_correlation
@@ -53,9 +53,9 @@ class Provenance:
         return "\n".join(lines if self.leaks else [*lines, "    nothing else of the source was found in the release"])
 
 
-def trace(published: Published, numbered: Mapping[str, Numbered], source: Any, path: Path | None,
-          missing: Sequence[str] = ()) -> tuple[Provenance, Covering, pl.DataFrame]:  # fmt: skip
-    """Compare with the source: a path, a frame, or a `Source` that says how to read it."""
+def trace(published: Published, numbered: Mapping[str, Numbered], source: Any,
+          missing: Sequence[str] = ()) -> tuple[Provenance, pl.DataFrame]:  # fmt: skip
+    """Compare with the source (a path, a frame, or a `Source` that says how to read it): what was found, and the source's rows."""
     rows = read_source(source, missing)
     absent = [entry["name"] for entry in published.columns if entry["name"] not in rows.columns]
     if absent:
@@ -63,10 +63,10 @@ def trace(published: Published, numbered: Mapping[str, Numbered], source: Any, p
                           why="A release publishes columns of its source under their own names.", attempt="the source it was made from.")  # fmt: skip
     found = match_rows(published, numbered, rows)
     stated = None if published.foreign else published.withheld
-    leaks = find(published, rows, found, path)
+    leaks = find(published, rows, found, published.path)
     proven = Provenance(len(rows), len(rows) - len(published.frame), stated, found.unmatched, found.overlapping,
                         rank_correlation(found), tuple(leaks))  # fmt: skip
-    return proven, found, rows
+    return proven, rows
 
 
 def read_source(source: Any, missing: Sequence[str] = ()) -> pl.DataFrame:

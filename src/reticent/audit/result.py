@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from reticent.audit.judge import Verdict
+from reticent.audit.risk import Risk
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,6 +22,7 @@ class Audit:
     promises: tuple[Verdict, ...]
     exact: Mapping[str, Any]
     utility: Mapping[str, Any]
+    risk: Risk
     by_column: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     source: Any = None
     notes: tuple[str, ...] = ()
@@ -43,7 +45,7 @@ class Audit:
         promises = [{"model": v.model, "column": v.column, "asked": plain(v.asked), "achieved": plain(v.achieved), "kept": v.kept,
                      "evidence": v.evidence} for v in self.promises]  # fmt: skip
         found: dict[str, Any] = {"kind": self.kind, "rows": self.rows, "groups": self.groups, "withheld": self.withheld, "kept": self.kept,
-                                 "promises": promises, "achieved": self.achieved, "utility": plain(self.utility)}  # fmt: skip
+                                 "promises": promises, "achieved": self.achieved, "utility": plain(self.utility), "risk": self.risk.to_dict()}  # fmt: skip
         if self.by_column:
             found["achieved_by_column"] = plain(self.by_column)
         if self.source is not None:
@@ -61,6 +63,7 @@ class Audit:
         width = max((len(name) for name in [*self.exact, *self.utility]), default=0)
         lines += ["", *(f"  {name:<{width}}  {shown(value)}" for name, value in self.exact.items())]
         lines += ["", *(f"  {name:<{width}}  {shown(value)}" for name, value in self.utility.items() if not isinstance(value, Mapping))]
+        lines.append(f"  {'marketer risk':<{width}}  {shown(self.risk.marketer)}")
         if self.source is not None:
             lines += ["", str(self.source)]
         return "\n".join([*lines, *(f"  note: {note}" for note in self.notes)])

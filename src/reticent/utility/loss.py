@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from math import log2
 from typing import Any
 
@@ -52,13 +53,13 @@ def measures(columns: Sequence[Labelled], sizes: np.ndarray, *, withheld: int = 
     loss = {column.name: (column.loss() * published + withheld) / rows for column in columns}
     squares = int((sizes.astype(object) ** 2).sum()) if published >= 1 << 31 else int((sizes.astype(np.int64) ** 2).sum())
     return {"ail": ail(loss, weights), "ail_by_column": loss, "dm": squares + withheld * rows, "dm_star": squares,
-            "c_avg": published / len(sizes) / k, "precision": 1 - sum(column.height() for column in columns) / len(columns)}  # fmt: skip
+            "c_avg": published / len(sizes) / k, "precision": 1 - sum(column.height() for column in columns) / len(columns) if columns else None}  # fmt: skip
 
 
-def ail(loss: Mapping[str, float], weights: Mapping[str, Any] | None = None) -> float:
-    """Equation 4's weighted mean over the columns."""
-    share = {name: float((weights or {}).get(name, 1)) for name in loss}
-    return sum(share[name] * loss[name] for name in loss) / sum(share.values())
+def ail(loss: Mapping[str, float], weights: Mapping[str, Any] | None = None) -> float | None:
+    """Equation 4's weighted mean over the columns; None without any."""
+    share = {name: float(Fraction(str((weights or {}).get(name, 1)))) for name in loss}
+    return sum(share[name] * loss[name] for name in loss) / sum(share.values()) if loss else None
 
 
 def entropy_bits(label_rows: np.ndarray, covered: np.ndarray, value_rows: np.ndarray, withheld: int = 0) -> float:
