@@ -22,7 +22,7 @@ class Audit:
     promises: tuple[Verdict, ...]
     exact: Mapping[str, Any]
     utility: Mapping[str, Any]
-    risk: Risk
+    risk: Risk | None = None
     by_column: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     source: Any = None
     notes: tuple[str, ...] = ()
@@ -45,7 +45,9 @@ class Audit:
         promises = [{"model": v.model, "column": v.column, "asked": plain(v.asked), "achieved": plain(v.achieved), "kept": v.kept,
                      "evidence": v.evidence} for v in self.promises]  # fmt: skip
         found: dict[str, Any] = {"kind": self.kind, "rows": self.rows, "groups": self.groups, "withheld": self.withheld, "kept": self.kept,
-                                 "promises": promises, "achieved": self.achieved, "utility": plain(self.utility), "risk": self.risk.to_dict()}  # fmt: skip
+                                 "promises": promises, "achieved": self.achieved, "utility": plain(self.utility)}  # fmt: skip
+        if self.risk is not None:
+            found["risk"] = self.risk.to_dict()
         if self.by_column:
             found["achieved_by_column"] = plain(self.by_column)
         if self.source is not None:
@@ -63,7 +65,8 @@ class Audit:
         width = max((len(name) for name in [*self.exact, *self.utility]), default=0)
         lines += ["", *(f"  {name:<{width}}  {shown(value)}" for name, value in self.exact.items())]
         lines += ["", *(f"  {name:<{width}}  {shown(value)}" for name, value in self.utility.items() if not isinstance(value, Mapping))]
-        lines.append(f"  {'marketer risk':<{width}}  {shown(self.risk.marketer)}")
+        if self.risk is not None:
+            lines.append(f"  {'marketer risk':<{width}}  {shown(self.risk.marketer)}")
         if self.source is not None:
             lines += ["", str(self.source)]
         return "\n".join([*lines, *(f"  note: {note}" for note in self.notes)])
