@@ -32,6 +32,8 @@ def quasi_schema(domain: Domain, published: list[str | None], declared: bool = F
             entry["domain"] = _numbers(domain)
     elif isinstance(domain, TreeDomain) and domain.hierarchy.height > 1:
         entry["hierarchy"] = domain.rows_for(published)
+        if getattr(domain.hierarchy, "asked", None):
+            entry["built"] = dict(domain.hierarchy.asked)
     else:
         entry["values"] = sorted({text for label in published if label not in (None, ANY) for text in parse(label)[1]})
     return entry

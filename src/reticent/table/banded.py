@@ -1,7 +1,8 @@
 """Numbers and dates under a hierarchy: published by its nodes, measured as the ranges they are.
 
 Every node must be a stretch of the line.  A steward's node prints by its label, `20-29`, and the manifest holds the
-hierarchy; a node of a hierarchy built from the data prints as the range of its values, `[20, 29]`, and needs none.
+hierarchy; a node of a hierarchy built from the data prints as the range of what is published under it, `[20, 29]`, and
+needs none.
 """
 
 from __future__ import annotations
@@ -48,11 +49,30 @@ class BandDomain(TreeDomain):
                 found.append(value_label(self.texts[first]))
             elif last - first == len(self.texts) - 1:
                 found.append(ANY)
-            elif self.given and len(spans[label]) == 1 and label != ANY and not label.startswith('"'):
+            elif len(spans[label]) == 1 and label != ANY and not label.startswith('"'):
                 found.append(label)
             else:
                 found.append(range_label(self.texts[first], self.texts[last]))
         return tuple(found)
+
+    def labels(self, lower: np.ndarray, upper: np.ndarray) -> list[str | None]:
+        """Of a built hierarchy, the range of all spans here that meet in the same node: nothing but published values."""
+        if self.given:
+            return TreeDomain.labels(self, lower, upper)
+        node = self.nodes(lower, upper)
+        ends: dict[int, tuple[int, int]] = {}
+        for at, low, high in zip(node.tolist(), lower.tolist(), upper.tolist(), strict=True):
+            known = ends.get(at, (low, high))
+            ends[at] = (min(low, known[0]), max(high, known[1]))
+        special = {-1: ANY, -2: None}
+        return [special[at] if at < 0 else range_label(*(self.texts[end] for end in ends[at])) for at in node.tolist()]
+
+    def covered(self, lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Of a built hierarchy no more than the span itself is sure: its label depends on what else is published."""
+        if self.given:
+            return TreeDomain.covered(self, lower, upper)
+        mixed = (upper == self.null_code) & (lower != upper)
+        return np.where(mixed, -1, lower), np.where(mixed, self.size, upper)
 
     def set_labels(self, members: Sequence[np.ndarray]) -> list[str | None]:
         """A stretch of a line is not published as a set."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from reticent.errors import HierarchyError, suggest
@@ -20,7 +21,7 @@ from reticent.table.builders.prefixes import prefixes
 from reticent.table.hierarchy import Hierarchy
 
 __all__ = ["BUILDERS", "BuiltHierarchy", "balanced", "build", "dates", "edges", "from_amnesia", "from_frame", "from_tree",
-           "grouped", "intervals", "ordered", "prefixes", "quantiles"]  # fmt: skip
+           "grouped", "intervals", "ordered", "prefixes", "quantiles", "rebuilt"]  # fmt: skip
 
 
 def _edges(values: Any, edges: Sequence[Any], *, rows: Sequence[int] | None = None) -> Hierarchy:
@@ -46,7 +47,7 @@ def build(
     asked: Mapping[str, Any], values: Any, rows: Sequence[int] | None = None, name: str = "hierarchy"
 ) -> Hierarchy:
     """A hierarchy as a job file asks for it: `{build = "intervals", width = 10}`."""
-    asked = dict(asked)
+    given, asked = dict(asked), dict(asked)
     kind = asked.pop("build", None)
     if kind not in BUILDERS:
         raise HierarchyError(
@@ -60,7 +61,7 @@ def build(
                 f"The builder {kind!r} has no parameter {parameter!r}.", attempt=suggest(parameter, known)
             )
     try:
-        return builder(values, **asked, rows=rows)
+        return replace(builder(values, **asked, rows=rows), asked=given)
     except TypeError:
         raise HierarchyError(
             f"The builder {kind!r} lacks a parameter or has one of the wrong type.", attempt=f"{', '.join(known)}."
@@ -69,3 +70,10 @@ def build(
         raise HierarchyError(
             f"The hierarchy of {name!r}: {error.what}", why=error.why, attempt=error.attempt, values=error.values
         ) from None
+
+
+def rebuilt(entry: Mapping[str, Any], values: Any) -> Mapping[str, Any]:
+    """A manifest's column whose hierarchy was built and cut down, with the whole of it built again from the source's values."""
+    if "built" not in entry:
+        return entry
+    return {**entry, "hierarchy": build(entry["built"], values, name=entry["name"]).rows()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Any
@@ -20,11 +20,12 @@ class BuiltHierarchy(Hierarchy):
     """A hierarchy over numbers, dates or other values (`kind`), made by a builder.
 
     Where its leaves are the data's `own` values it is published only as far as its labels occur in the release; where a
-    steward listed them, as it is.
+    steward listed them, as it is.  `asked` is how a job asked for it, by which an audit against the source builds it again.
     """
 
     kind: str = "categorical"
     own: bool = True
+    asked: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, eq=False)
