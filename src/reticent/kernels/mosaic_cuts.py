@@ -65,6 +65,9 @@ class Cutter:
     at: cython.longlong[::1]
     begin: cython.longlong[::1]
     pieces: cython.longlong[::1]
+    y: cython.double[::1]
+    spent: cython.double
+    price: cython.double
     parts: cython.longlong[:, ::1]
     box: cython.int[:, ::1]
     boxes: cython.int[:, ::1]
@@ -94,6 +97,8 @@ class Cutter:
     gl: cython.double[::1]
     gbox: cython.int[:, :, ::1]
     mate: cython.int[::1]
+    key: cython.double[::1]
+    pull: cython.double[::1]
 
     def __init__(self, items, space, rule, sizes):
         """items = (codes, values); space = (spans, places); rule as `reticent.methods.mosaic_rule` makes it;
@@ -108,6 +113,7 @@ class Cutter:
         self.floor = max(int(rule[2][0]), 1)
         (self.h, self.before, self.spare, self.lo, self.up, self.x, self.at, self.begin,
          self.pieces) = (np.zeros(m, np.int64) for _ in range(9))  # fmt: skip
+        self.y = np.zeros(m)
         self.pv = np.zeros(m, np.int32)
         self.parts = np.zeros((2, m + 1), np.int64)
         self.box, self.boxes = np.zeros((2, d), np.int32), np.zeros((4, d), np.int32)
@@ -121,7 +127,9 @@ class Cutter:
         self.gs, self.gl = np.zeros((groups, 3), np.int64), np.zeros(groups)
         self.gbox = np.zeros((groups, 2, d), np.int32)
         self.mate = np.zeros(64, np.int32)
+        self.key, self.pull = np.zeros(rows), np.zeros(d)
         self.seed, self.noise, self.tries, self.groups = 1, 0.0, 4, 0
+        self.spent, self.price = 0.0, 0.0
 
     @cython.cfunc
     @cython.nogil
@@ -222,7 +230,6 @@ class Cutter:
     def recursive(self, part: cython.Py_ssize_t) -> cython.bint:
         """r_1 <= c (r_l + ... + r_m), by taking the l - 1 greatest counts off one after the other."""
         v: cython.Py_ssize_t
-        r: cython.Py_ssize_t
         first: cython.longlong = 0
         top: cython.longlong
         bound: cython.longlong = 9223372036854775807
@@ -243,7 +250,8 @@ class Cutter:
                 return False
             if first == 0:
                 first = top
-            for r in range(ties):
+            while ties > 0:
+                ties -= 1
                 if taken < self.least[5] - 1:
                     left -= top
                     taken += 1
@@ -259,44 +267,64 @@ class Cutter:
         i: cython.Py_ssize_t
         v: cython.int
         h: cython.longlong
-        u: cython.longlong
-        l: cython.longlong
+        up: cython.longlong
+        lo: cython.longlong
+        want: cython.longlong
         n: cython.longlong = self.n
         top: cython.longlong = 0
         low: cython.longlong = 0
         bad: cython.bint = False
-        f: cython.double
         for i in range(self.mv):
             v = self.pv[i]
             h = self.h[v]
-            if side == 0:
-                u = self.before[v]
-            elif side == 1:
-                u = h - self.before[v]
-            else:
-                u = h
-            f = self.rate[0, v]
-            l = most(f, s)
-            if l < u:
-                u = l
-            l = h - most(f, n - s)
-            if l < 0:
-                l = 0
-            f = self.rate[1, v]
-            if f > 0.0:
-                if l < s * f:
-                    l = cython.cast(cython.longlong, s * f) + 1
-                if u > h - (n - s) * f:
-                    u = h - cython.cast(cython.longlong, (n - s) * f) - 1
-            if l > u:
+            want = h - self.before[v] if side == 1 else self.before[v]
+            up = most(self.rate[0, v], s)
+            if side == 2 and h < up:
+                up = h
+            if side != 2 and want < up:
+                up = want
+            lo = h - most(self.rate[0, v], n - s)
+            if lo < 0:
+                lo = 0
+            self.lo[v] = lo
+            self.up[v] = up
+            if self.rate[1, v] > 0.0:
+                self.floors(v, s, want)
+            if self.lo[v] > self.up[v]:
                 bad = True
-            self.lo[v] = l
-            self.up[v] = u
-            top += u
-            low += l
+            top += self.up[v]
+            low += self.lo[v]
         if top >= s and (bad or low > s):
             return -1
         return top
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def floors(self, v: cython.int, s: cython.longlong, want: cython.longlong) -> cython.int:
+        """Narrow the bounds of value v by its lower cap on both sides; where only present values are bound, it may be
+        left out of one side altogether."""
+        f: cython.double = self.rate[1, v]
+        h: cython.longlong = self.h[v]
+        rest: cython.longlong = most(f, self.n - s) + 1
+        lo: cython.longlong = most(f, s) + 1
+        up: cython.longlong = h - rest
+        if lo < self.lo[v]:
+            lo = self.lo[v]
+        if up > self.up[v]:
+            up = self.up[v]
+        if self.least[2] == 1:
+            if self.lo[v] == 0 and h >= rest and (lo <= 1 or lo > up or want < lo):
+                self.lo[v] = 0
+                self.up[v] = up if lo <= 1 and up > 0 else 0
+                return 0
+            if lo > up and self.up[v] >= h and h > most(f, s):
+                self.lo[v] = h
+                self.up[v] = h
+                return 0
+        self.lo[v] = lo
+        self.up[v] = up
+        return 0
 
     @cython.cfunc
     @cython.nogil
@@ -336,8 +364,30 @@ class Cutter:
         self.parts[0, self.m] = s
         self.parts[1, self.m] = self.n - s
         if self.kept(0) and self.kept(1):
+            self.spent = self.strain()
             return s
         return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def strain(self) -> cython.double:
+        """How far both parts together are from the table's proportions, beyond the region itself, priced as loss."""
+        i: cython.Py_ssize_t
+        v: cython.int
+        part: cython.Py_ssize_t
+        over: cython.double
+        total: cython.double = 0.0
+        for i in range(self.mv):
+            v = self.pv[i]
+            for part in range(2):
+                over = self.parts[part, v] - self.parts[part, self.m] * self.rate[2, v]
+                if over > 0.0:
+                    total += over
+            over = self.h[v] - self.n * self.rate[2, v]
+            if over > 0.0:
+                total -= over
+        return total * self.price
 
     @cython.cfunc
     @cython.nogil
@@ -355,77 +405,184 @@ class Cutter:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def poured(self, side: cython.int) -> cython.longlong:
-        """Any promise: rows of one side poured in up to a level, in the table's proportions; the highest level that fits."""
+    def excess(self, rest: cython.bint, s: cython.double) -> cython.double:
+        """How many of s rows lie above the table's proportions, in the part y or in the rest of the region."""
         i: cython.Py_ssize_t
         v: cython.int
-        turn: cython.Py_ssize_t
-        high: cython.double = 0.0
-        low: cython.double
-        level: cython.double
-        s: cython.longlong
-        best: cython.longlong = 0
-        avail: cython.longlong
+        over: cython.double
+        total: cython.double = 0.0
         for i in range(self.mv):
             v = self.pv[i]
-            avail = self.h[v] - self.before[v] if side == 1 else self.before[v]
-            if avail > high * self.rate[2, v]:
-                high = avail / self.rate[2, v]
-        low = self.floor
-        level = high
-        for turn in range(7):
-            for i in range(self.mv):
-                v = self.pv[i]
-                avail = self.h[v] - self.before[v] if side == 1 else self.before[v]
-                s = cython.cast(cython.longlong, level * self.rate[2, v] + 0.5)
-                self.x[v] = s if s < avail else avail
-            s = self.fits()
-            if s > best:
-                best = s
-                self.fixed()
-            if s > 0:
-                if turn == 0:
-                    break
-                low = level
-            else:
-                high = level
-            level = (low + high) * 0.5
-        return best
+            over = (self.h[v] - self.y[v] if rest else self.y[v]) - s * self.rate[2, v]
+            if over > 0.0:
+                total += over
+        return total
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def blended(self, s: cython.longlong) -> cython.longlong:
-        """Any promise: the composition before the cut, drawn towards the region's own as far as is needed."""
+    def poured(self, side: cython.int) -> cython.longlong:
+        """Any promise: as many rows of one side as leave both parts near the table's proportions; 0 where none do."""
+        turn: cython.Py_ssize_t
         i: cython.Py_ssize_t
         v: cython.int
-        turn: cython.Py_ssize_t
-        far: cython.double = 1.0
-        low: cython.double = 0.0
-        high: cython.double = 1.0
-        even: cython.double
-        t: cython.longlong
-        best: cython.longlong = 0
-        if s < self.floor or self.n - s < self.floor:
-            return 0
-        for turn in range(6):
+        near: cython.double = self.limits[3]
+        s: cython.longlong
+        for turn in range(self.least[6]):
             for i in range(self.mv):
                 v = self.pv[i]
-                even = cython.cast(cython.double, s) * self.h[v] / self.n
-                self.x[v] = cython.cast(cython.longlong, even + far * (self.before[v] - even) + 0.5)
-            t = self.fits()
-            if t > 0:
-                best = t
+                self.y[v] = self.h[v] - self.before[v] if side == 1 else self.before[v]
+            if turn > 0 or self.least[6] == 3:
+                self.pour(near)
+                near *= self.limits[4]
+            for i in range(self.mv):
+                v = self.pv[i]
+                self.x[v] = cython.cast(cython.longlong, self.y[v] + 1e-9)
+            s = self.fits()
+            if s > 0:
                 self.fixed()
-                if turn == 0:
-                    break
-                low = far
-            else:
-                high = far
-            far = (low + high) * 0.5
+                return s
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def pour(self, near: cython.double) -> cython.int:
+        """Lessen the part y until neither it nor the rest has more than `near` of its rows in excess."""
+        _turn: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        v: cython.int
+        s: cython.double
+        over: cython.double
+        short: cython.double
+        keep: cython.double
+        fine: cython.bint
+        for _turn in range(12):
+            s = 0.0
+            for i in range(self.mv):
+                s += self.y[self.pv[i]]
+            fine = True
+            over = self.excess(False, s)
+            if over > near * s:
+                fine = False
+                keep = near * s / over
+                for i in range(self.mv):
+                    v = self.pv[i]
+                    if self.y[v] > s * self.rate[2, v]:
+                        self.y[v] = s * self.rate[2, v] + keep * (self.y[v] - s * self.rate[2, v])
+                s -= over * (1.0 - keep)
+            over = self.excess(True, self.n - s) - near * (self.n - s)
+            if over > 0.0:
+                fine = False
+                short = 0.0
+                for i in range(self.mv):
+                    v = self.pv[i]
+                    keep = (self.n - s) * self.rate[2, v] - (self.h[v] - self.y[v])
+                    if keep > self.y[v]:
+                        keep = self.y[v]
+                    if keep > 0.0:
+                        short += keep
+                if short <= 0.0:
+                    return 0
+                over = over / short if over < short else 1.0
+                for i in range(self.mv):
+                    v = self.pv[i]
+                    keep = (self.n - s) * self.rate[2, v] - (self.h[v] - self.y[v])
+                    if keep > self.y[v]:
+                        keep = self.y[v]
+                    if keep > 0.0:
+                        self.y[v] -= over * keep
+            if fine:
+                break
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def drawn(self, s: cython.longlong) -> cython.longlong:
+        """Any promise: the composition before the cut, drawn towards the table's as little as both sides need."""
+        _turn: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        v: cython.int
+        near: cython.double = self.limits[3]
+        t: cython.longlong
+        if s < self.floor or self.n - s < self.floor:
+            return 0
         for i in range(self.mv):
-            self.x[self.pv[i]] = self.lo[self.pv[i]]
-        return best
+            self.x[self.pv[i]] = self.before[self.pv[i]]
+        t = self.fits()
+        for _turn in range(self.least[6]):
+            if t > 0:
+                self.fixed()
+                return t
+            for i in range(self.mv):
+                self.y[self.pv[i]] = self.before[self.pv[i]]
+            self.draw(s, near)
+            near *= self.limits[4]
+            for i in range(self.mv):
+                v = self.pv[i]
+                t = cython.cast(cython.longlong, self.y[v] + 1e-9)
+                if self.y[v] < s * self.rate[2, v] and t < self.h[v] and self.y[v] > t + 1e-9:
+                    t += 1
+                self.x[v] = t
+            t = self.fits()
+        if t > 0:
+            self.fixed()
+        return t
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def draw(self, s: cython.double, near: cython.double) -> cython.int:
+        """Project the part y, then the rest, in turns: s rows stay s rows."""
+        _turn: cython.Py_ssize_t
+        half: cython.int
+        i: cython.Py_ssize_t
+        v: cython.int
+        size: cython.double
+        z: cython.double
+        even: cython.double
+        over: cython.double
+        short: cython.double
+        moved: cython.double
+        fine: cython.bint
+        for _turn in range(5):
+            fine = True
+            for half in range(2):
+                size = s if half == 0 else self.n - s
+                over = self.excess(half == 1, size)
+                if over <= near * size:
+                    continue
+                fine = False
+                moved = over - near * size
+                short = 0.0
+                for i in range(self.mv):
+                    v = self.pv[i]
+                    z = size * self.rate[2, v]
+                    if z > self.h[v]:
+                        z = self.h[v]
+                    z -= self.y[v] if half == 0 else self.h[v] - self.y[v]
+                    if z > 0.0:
+                        short += z
+                if short <= 0.0:
+                    return 0
+                if moved > short:
+                    moved = short
+                for i in range(self.mv):
+                    v = self.pv[i]
+                    even = size * self.rate[2, v]
+                    z = self.y[v] if half == 0 else self.h[v] - self.y[v]
+                    if z > even:
+                        z -= (z - even) * moved / over
+                    else:
+                        if even > self.h[v]:
+                            even = self.h[v]
+                        if even > z:
+                            z += (even - z) * moved / short
+                    self.y[v] = z if half == 0 else self.h[v] - z
+            if fine:
+                break
+        return 0
 
     @cython.cfunc
     @cython.nogil
@@ -523,7 +680,7 @@ class Cutter:
         q: cython.Py_ssize_t
         if self.noise > 0.0:
             self.seed = chance(self.seed)
-            gain *= 1.0 + self.noise * (self.seed / 2147483647.0)
+            gain += abs(gain) * self.noise * (self.seed / 2147483647.0)
         if gain <= self.top[i, 0]:
             return 0
         while i > 0 and self.top[i - 1, 0] < gain:
@@ -571,12 +728,12 @@ class Cutter:
         """Clamp the composition of the rows before the cut to what both sides may hold; its size, or 0."""
         t: cython.longlong
         y: cython.longlong
-        turn: cython.Py_ssize_t
+        _turn: cython.Py_ssize_t
         q: cython.Py_ssize_t
         v: cython.int
-        if not self.capped:
-            return self.blended(s)
-        for turn in range(6):
+        if not self.capped:  # any promise: x is the composition that fits
+            return self.drawn(s)
+        for _turn in range(6):
             if s < self.floor or self.n - s < self.floor:
                 return 0
             if self.bounds(s, 2) < s:
@@ -632,7 +789,10 @@ class Cutter:
             before += here
             if e < count:
                 after = self.codes[self.cell[self.order[e]], j]
-                s = self.balanced(before)
+                s = 0
+                gain = n * full - before * self.span(j, lo, c) - (n - before) * self.span(j, after, hi)
+                if gain > self.top[self.tries - 1, 0]:  # what it would gain without borrowing
+                    s = self.balanced(before)
                 if s > 0:
                     left = c
                     right = after
@@ -652,17 +812,17 @@ class Cutter:
                                 right = self.own[0, t]
                     gain = n * full - s * self.span(j, lo, left) - (n - s) * self.span(j, right, hi)
                     if gain > 0:
-                        self.offer(gain, j, BALANCED, c, s)
+                        self.offer(gain - self.spent, j, BALANCED, c, s)
                 gain = full - self.span(j, lo, c)
                 if gain > 0 and before * gain > self.top[self.tries - 1, 0]:
                     s = self.largest(before, 0)
                     if s > 0:
-                        self.offer(s * gain, j, BEFORE, c, s)
+                        self.offer(s * gain - self.spent, j, BEFORE, c, s)
                 gain = full - self.span(j, after, hi)
                 if gain > 0 and (n - before) * gain > self.top[self.tries - 1, 0]:
                     s = self.largest(n - before, 1)
                     if s > 0:
-                        self.offer(s * gain, j, AFTER, c, s)
+                        self.offer(s * gain - self.spent, j, AFTER, c, s)
             if i > 0 and e < count and here >= self.floor and here * full > self.top[self.tries - 1, 0]:
                 for q in range(self.mv):
                     self.spare[self.pv[q]] = self.before[self.pv[q]]
@@ -671,7 +831,7 @@ class Cutter:
                     self.before[self.sens[self.cell[self.order[q]]]] += self.qty[self.order[q]]
                 s = self.largest(here, 0)
                 if s > 0:
-                    self.offer(s * full, j, ONE, c, s)
+                    self.offer(s * full - self.spent, j, ONE, c, s)
                 for q in range(self.mv):
                     self.before[self.pv[q]] = self.spare[self.pv[q]]
             i = e
@@ -700,7 +860,7 @@ class Cutter:
                 y = 0
                 for q in range(self.mv):
                     y += self.before[self.pv[q]]
-                self.blended(y)
+                self.drawn(y)
             else:
                 self.poured(1 if kind == AFTER else 0)
             for q in range(self.mv):
@@ -736,24 +896,15 @@ class Cutter:
         c: cython.int = cython.cast(cython.int, self.top[choice, 3])
         i: cython.Py_ssize_t
         q: cython.Py_ssize_t
-        u: cython.Py_ssize_t
         v: cython.int
         w: cython.longlong
         y: cython.longlong
         free: cython.longlong
         need: cython.longlong
         count: cython.Py_ssize_t = b - a
-        total: cython.double = 0.0
         self.sort_items(a, b, j)
         free = self.quotas(a, b, j, kind, c, cython.cast(cython.longlong, self.top[choice, 4]))
-        for q in range(self.m + 1):
-            self.parts[0, q] = 0
-            self.parts[1, q] = 0
-        for q in range(self.d):
-            self.boxes[0, q] = 2147483647
-            self.boxes[1, q] = -1
-            self.boxes[2, q] = 2147483647
-            self.boxes[3, q] = -1
+        self.clear_parts()
         for q in range(count):
             i = self.order[count - 1 - q] if kind == AFTER else self.order[q]
             v = self.sens[self.cell[i]]
@@ -776,12 +927,9 @@ class Cutter:
                 self.widen(0, self.cell[i], v, y)
             if w > 0:
                 self.widen(1, self.cell[i], v, w)
-        for u in range(2):
-            if not self.kept(u):
-                return LARGE
-            for q in range(self.d):
-                total += self.parts[u, self.m] * self.span(q, self.boxes[2 * u, q], self.boxes[2 * u + 1, q])
-        return total
+        if not (self.kept(0) and self.kept(1)):
+            return LARGE
+        return self.parts_loss()
 
     @cython.cfunc
     @cython.nogil
@@ -816,6 +964,7 @@ class Cutter:
         right: cython.Py_ssize_t
         end: cython.Py_ssize_t = 0
         least: cython.double
+        whole: cython.double
         loss: cython.double
         total: cython.double = 0.0
         self.groups = 0
@@ -828,18 +977,23 @@ class Cutter:
             best = -1
             if self.whole > 0.0 and self.n >= 2 * self.floor:
                 for i in range(self.tries):
-                    self.top[i, 0] = 0.0
+                    self.top[i, 0] = -LARGE
                 for j in range(self.d):
                     if self.span(j, self.box[0, j], self.box[1, j]) > 0.0:
                         self.sort_items(a, b, j)
                         self.weigh(b - a, j)
-                least = self.whole * self.n * (1.0 - 1e-12)
+                whole = self.whole * self.n * (1.0 - 1e-12)
+                least = LARGE
                 last = -1
                 for i in range(self.tries):
-                    if self.top[i, 0] <= 0.0:
+                    if self.top[i, 0] <= -LARGE:
                         break
                     loss = self.carve(a, b, i)
                     last = i
+                    if loss >= whole:
+                        continue
+                    if self.price > 0.0:
+                        loss += self.strain()
                     if loss < least:
                         least = loss
                         best = i
@@ -877,12 +1031,12 @@ class Cutter:
             depth += 1
         return total
 
-    def solve_all(self, cell, quota, tries):
+    def solve_all(self, cell, quota, tries, price=0.0):
         """Cut the region of these items from the top down: (cell, quota, starts) of its groups."""
         n: cython.Py_ssize_t = len(cell)
         np.asarray(self.cell)[:n] = cell
         np.asarray(self.qty)[:n] = quota
-        self.noise, self.tries = 0.0, tries
+        self.noise, self.tries, self.price = 0.0, tries, price
         self.oute[0] = 0
         with cython.nogil:
             self.solve(n)
@@ -942,6 +1096,8 @@ class Cutter:
         items: cython.Py_ssize_t = 0
         groups: cython.Py_ssize_t = 0
         self.tries, self.noise = setting[0], setting[1]
+        dear: cython.double = setting[5]
+        orders: cython.Py_ssize_t = setting[6]
         self.oute[0] = 0
         with cython.nogil:
             for b in range(blocks.shape[0]):
@@ -956,7 +1112,10 @@ class Cutter:
                         end += 1
                     self.gs[g, 1] = end
                     self.measure(g)
-                total = self.sweep(total, end, mates, near, most_rows)
+                if orders > 0:
+                    self.trade(total, end, near, most_rows, orders)
+                else:
+                    total = self.sweep(total, end, mates, near, most_rows, dear)
                 ob[b] = 0
                 for g in range(total):
                     if self.gs[g, 2] > 0:
@@ -1007,7 +1166,7 @@ class Cutter:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def sweep(self, total: cython.Py_ssize_t, end: cython.Py_ssize_t, mates: cython.Py_ssize_t, near: cython.double, cap: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    def sweep(self, total: cython.Py_ssize_t, end: cython.Py_ssize_t, mates: cython.Py_ssize_t, near: cython.double, cap: cython.Py_ssize_t, dear: cython.double) -> cython.Py_ssize_t:
         """Pool each costly group with its nearest and cut the pool anew; keep what is not worse."""
         g: cython.Py_ssize_t
         h: cython.Py_ssize_t
@@ -1048,6 +1207,8 @@ class Cutter:
                     self.qty[p] = self.logq[i]
                     p += 1
             p = self.gather(p)
+            self.seed = chance(self.seed)
+            self.price = dear * (self.seed / 2147483647.0)
             new = self.solve(p)
             if new > old or end + self.oute[self.groups] > self.logc.shape[0] or total + self.groups > self.gs.shape[0]:
                 continue
@@ -1066,6 +1227,171 @@ class Cutter:
                     end += 1
                 self.gs[h, 1] = end
                 self.measure(h)
+        return total
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def trade(self, total: cython.Py_ssize_t, end: cython.Py_ssize_t, near: cython.double, cap: cython.Py_ssize_t, orders: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Let each costly group and a near one trade rows of equal value: no histogram changes, so any promise survives."""
+        g: cython.Py_ssize_t
+        h: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        j: cython.Py_ssize_t
+        p: cython.Py_ssize_t
+        turn: cython.Py_ssize_t
+        old: cython.double
+        new: cython.double
+        for g in range(total):
+            if self.gl[g] <= 0.0 or self.gs[g, 2] > cap:
+                continue
+            self.mate[0] = g
+            for j in range(self.d):
+                self.box[0, j] = self.gbox[g, 0, j]
+                self.box[1, j] = self.gbox[g, 1, j]
+            h = self.nearest(g, 1, total, near, cap - self.gs[g, 2])
+            if h < 0:
+                continue
+            self.mate[1] = h
+            p = 0
+            for turn in range(2):
+                h = self.mate[turn]
+                for i in range(self.gs[h, 0], self.gs[h, 1]):
+                    self.cell[p] = self.logc[i]
+                    self.qty[p] = self.logq[i]
+                    p += 1
+            if end + p + p > self.logc.shape[0]:
+                break
+            p = self.gather(p)
+            old = self.gl[g] * self.gs[g, 2] + self.gl[h] * self.gs[h, 2]
+            new = self.best_trade(g, p, orders)
+            if new > old:
+                continue
+            for turn in range(2):
+                h = self.mate[turn]
+                self.gs[h, 0] = end
+                for i in range(p):
+                    j = self.own[1, i] if turn == 0 else self.qty[i] - self.own[1, i]
+                    if j > 0:
+                        self.logc[end] = self.cell[i]
+                        self.logq[end] = j
+                        end += 1
+                self.gs[h, 1] = end
+                self.measure(h)
+        return end
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def best_trade(self, g: cython.Py_ssize_t, p: cython.Py_ssize_t, orders: cython.Py_ssize_t) -> cython.double:
+        """Give group g as many rows of each value as it has, nearest to a random centre first; own[1] keeps the best."""
+        _turn: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        j: cython.Py_ssize_t
+        q: cython.Py_ssize_t
+        centre: cython.int
+        a: cython.int
+        b: cython.int
+        v: cython.int
+        y: cython.longlong
+        far: cython.double
+        loss: cython.double
+        least: cython.double = LARGE
+        for j in range(self.m):
+            self.h[j] = 0
+        for i in range(self.gs[g, 0], self.gs[g, 1]):
+            self.h[self.sens[self.logc[i]]] += self.logq[i]
+        for _turn in range(orders):
+            self.seed = chance(self.seed)
+            centre = self.cell[self.seed % p]
+            for j in range(self.d):
+                self.seed = chance(self.seed)
+                far = self.seed / 2147483647.0
+                self.pull[j] = far * far * far + 0.01
+            for i in range(p):
+                far = 0.0
+                for j in range(self.d):
+                    a = self.codes[centre, j]
+                    b = self.codes[self.cell[i], j]
+                    if a < b:
+                        far += self.pull[j] * self.span(j, a, b)
+                    elif b < a:
+                        far += self.pull[j] * self.span(j, b, a)
+                self.key[i] = far
+            self.sort_keys(p)
+            for j in range(self.m):
+                self.x[j] = self.h[j]
+            self.clear_parts()
+            for q in range(p):
+                i = self.order[q]
+                v = self.sens[self.cell[i]]
+                y = self.qty[i]
+                if y > self.x[v]:
+                    y = self.x[v]
+                self.x[v] -= y
+                self.take[i] = y
+                if y > 0:
+                    self.widen(0, self.cell[i], v, y)
+                if self.qty[i] > y:
+                    self.widen(1, self.cell[i], v, self.qty[i] - y)
+            loss = self.parts_loss()
+            if loss < least:
+                least = loss
+                for i in range(p):
+                    self.own[1, i] = self.take[i]
+        return least
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def sort_keys(self, p: cython.Py_ssize_t) -> cython.int:
+        """order[:p] by ascending key."""
+        g: cython.Py_ssize_t = 1
+        i: cython.Py_ssize_t
+        r: cython.Py_ssize_t
+        t: cython.int
+        far: cython.double
+        for i in range(p):
+            self.order[i] = i
+        while g < p // 9:
+            g = 3 * g + 1
+        while g > 0:
+            for i in range(g, p):
+                t = self.order[i]
+                far = self.key[t]
+                r = i
+                while r >= g and self.key[self.order[r - g]] > far:
+                    self.order[r] = self.order[r - g]
+                    r -= g
+                self.order[r] = t
+            g //= 3
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def clear_parts(self) -> cython.int:
+        q: cython.Py_ssize_t
+        for q in range(self.m + 1):
+            self.parts[0, q] = 0
+            self.parts[1, q] = 0
+        for q in range(self.d):
+            self.boxes[0, q] = 2147483647
+            self.boxes[1, q] = -1
+            self.boxes[2, q] = 2147483647
+            self.boxes[3, q] = -1
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def parts_loss(self) -> cython.double:
+        u: cython.Py_ssize_t
+        q: cython.Py_ssize_t
+        total: cython.double = 0.0
+        for u in range(2):
+            for q in range(self.d):
+                total += self.parts[u, self.m] * self.span(q, self.boxes[2 * u, q], self.boxes[2 * u + 1, q])
         return total
 
     @cython.cfunc

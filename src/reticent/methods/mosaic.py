@@ -11,18 +11,23 @@ delta-disclosure with absent values ignored, for which coalescing is done here a
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
-from reticent.errors import PromiseUnreachable
+from reticent.errors import JobError
 from reticent.methods import mosaic_segments as segments
 from reticent.methods.mosaic_carriers import carriers
 from reticent.methods.mosaic_loss import Space, space_of
 from reticent.methods.mosaic_quotas import Tiling, resolve, tiling_of, top_down
+from reticent.methods.mosaic_repair import published, recipe_of, repair
 from reticent.methods.mosaic_rule import Rule, rule_of
 from reticent.methods.mosaic_sweeps import Sweeps, Watch
+from reticent.methods.reachable import check_reachable
+from reticent.models.delta_disclosure import DeltaDisclosure
 from reticent.models.promises import BoundPromises, Promises
+from reticent.models.shapes import Bound, CountCapped
 from reticent.randomness import Random
 from reticent.recipe.recipe import Recipe
 from reticent.table.cells import Cells
@@ -30,24 +35,45 @@ from reticent.table.cells import Cells
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mosaic:
-    """`effort`: "quick", "balanced", "thorough" (work, so repeatable by seed) or a number of CPU seconds."""
+    """`effort` is "quick", "balanced", "thorough" (counted in work, so repeatable by seed) or a number of CPU seconds;
+    `weights` says how much a column's loss counts, 1 where it is silent; `threads` never changes the result.
+    """
 
     effort: str | int | float = "balanced"
     weights: Mapping[str, object] | None = None
     threads: int | None = None
-    watch: Watch | None = field(default=None, compare=False, repr=False)
+    name: ClassVar[str] = "mosaic"
+    kind: ClassVar[str] = "generalized"
+    keeps: ClassVar[tuple[type, ...]] = (CountCapped, Bound)
 
-    def plan(self, cells: Cells, promises: Promises, rng: Random) -> Recipe:
-        sweeps = Sweeps.of(self.effort, self.watch, self.threads)
+    def __post_init__(self) -> None:
+        Sweeps.of(self.effort, None, self.threads)
+
+    def plan(self, cells: Cells, promises: Promises, rng: Random, watch: Watch | None = None) -> Recipe:
+        """`watch` is told the loss after every sweep and returns True to have the best so far published."""
+        refuse_open_unions(promises)
+        sweeps = Sweeps.of(self.effort, watch, self.threads)
+        bound = check_reachable(cells, promises, self.name)
         space = space_of(cells, self.weights)
-        bound = promises.bind(cells)
         rule = rule_of(cells, promises, bound)
         draw = rng.stream("mosaic")
-        if not rule.capped and rule.exact:
+        if rule.exact and not rule.capped:
             tiling = _by_segments(cells, space, rule, sweeps, draw)
         else:
             tiling = _by_quotas(cells, space, rule, bound, sweeps, draw)
-        return _recipe(cells, tiling)
+        if not (rule.exact and promises.union_closed):
+            tiling = published(cells, space, bound, tiling)
+        return recipe_of(cells, tiling)
+
+
+def refuse_open_unions(promises: Promises) -> None:
+    """Groups with equal labels are one group to a recipient: a promise must survive that."""
+    for promise in promises:
+        if not getattr(promise, "union_closed", False) and not isinstance(promise, DeltaDisclosure):
+            raise JobError(
+                f"mosaic cannot keep {promise.name}: groups that keep it apart may break it together.",
+                attempt='method = "mondrian".',
+            )
 
 
 def _by_segments(cells: Cells, space: Space, rule: Rule, sweeps: Sweeps, draw: np.random.Generator) -> Tiling:
@@ -83,9 +109,6 @@ def _by_quotas(cells: Cells, space: Space, rule: Rule, bound: BoundPromises, swe
     start = top_down(cells, space, rule, rows)
     if made is not None:
         start = start.joined(made) if len(start) else made
+    if not rule.exact:
+        start = repair(cells, space, bound, start)
     return resolve(cells, space, rule, bound, start, sweeps, draw)
-
-
-def _recipe(cells: Cells, tiling: Tiling) -> Recipe:
-    group = np.repeat(np.arange(len(tiling)), np.diff(tiling.starts))
-    return Recipe(cells, tiling.cell.astype(np.int64), group, tiling.quota.astype(np.int64), len(tiling))

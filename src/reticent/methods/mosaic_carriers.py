@@ -41,7 +41,7 @@ class Field:
 
 def carriers(cells: Cells, space: Space, rule: Rule) -> tuple[Tiling | None, np.ndarray]:
     """The carriers as groups, and the rows of each cell that are left."""
-    upper = rule.upper
+    upper, lower = rule.upper, rule.lower
     rare = np.flatnonzero((upper[:, 0] > 0) & (upper[:, 1] > RARE * upper[:, 0]) & (cells.totals(rule.column) > 0))
     field = _field(cells, space, rule)
     rare = rare[np.argsort(upper[rare, 0] / upper[rare, 1], kind="stable")]
@@ -50,16 +50,17 @@ def carriers(cells: Cells, space: Space, rule: Rule) -> tuple[Tiling | None, np.
     for value in rare:
         size = max(-(-int(upper[value, 1]) // int(upper[value, 0])), rule.least_size)
         room = upper[:, 0] * size // upper[:, 1]
+        least = -(-lower[:, 0] * size // lower[:, 1])
         for cell in np.flatnonzero(field.values == value):
             while field.free[cell] > 0:
-                taken = _carrier(field, space, int(cell), size, room)
+                taken = _carrier(field, space, int(cell), size, room, least)
                 if taken is None:
                     break
                 held = np.bincount(field.values[taken[:, 0]], weights=taken[:, 1], minlength=len(left)).astype(np.int64)
                 if not _keeps(rule, held, size) or not _keeps(rule, left - held, rows - size):
                     break
                 left, rows = left - held, rows - size
-                field.free[taken[:, 0]] -= taken[:, 1]
+                np.subtract.at(field.free, taken[:, 0], taken[:, 1])
                 np.subtract.at(field.held, field.of_cell[taken[:, 0]], taken[:, 1])
                 found.append(taken)
     if not found:
@@ -85,30 +86,53 @@ def _field(cells: Cells, space: Space, rule: Rule) -> Field:
                  np.argsort(held, kind="stable").astype(np.int32), axis)  # fmt: skip
 
 
-def _carrier(field: Field, space: Space, cell: int, size: int, room: np.ndarray) -> np.ndarray | None:
+def _carrier(field: Field, space: Space, cell: int, size: int, room: np.ndarray, least: np.ndarray) -> np.ndarray | None:
     """(cell, rows) of a carrier of `size` rows around one row of the cell."""
     centre = field.codes[field.of_cell[cell]]
     level, columns, price, width = _levels(field, space, centre)
     need = size
     table = np.zeros((len(price), len(width)), np.int64)
-    value = field.values[cell]
     while need <= 64 * size:
         table[:] = 0
         best = np.array([need, level[columns[field.axis, 0] + centre[field.axis]] if field.axis >= 0 else 0, 0], np.int64)
         if carrier_box(field.codes, field.held, level, columns, table, price, width, best) >= 1e300:
             return None
-        box = _box(level, columns, space.sizes, best, field.axis)
-        take = np.zeros(2 * size + 1, np.int64)
-        take[0] = size - 1
-        field.free[cell] -= 1
-        room[value] -= 1
-        entries, got = fill(field.codes, field.starts, field.values, field.free, field.order, box, room, take)
-        field.free[cell] += 1
-        room[value] += 1
-        if got == size - 1:
-            return np.vstack([[[cell, 1]], take[1 : 1 + 2 * entries].reshape(-1, 2)])
+        taken = _filled(field, cell, _box(level, columns, space.sizes, best, field.axis), size, room, least)
+        if taken is not None:
+            return taken
         need += need // 2 + 1
     return None
+
+
+def _filled(field: Field, cell: int, box: np.ndarray, size: int, room: np.ndarray, least: np.ndarray) -> np.ndarray | None:
+    """The cell's row, what lower caps ask of each value (none of a value the box has too little of), then any rows."""
+    room = room.copy()
+    free = field.free.copy() if least.any() else field.free
+    value = field.values[cell]
+    free[cell] -= 1
+    room[value] -= 1
+    entries = [np.array([[cell, 1]])]
+    if least.any():
+        first = _fill(field, free, box, int(np.maximum(least, 0).sum()), np.maximum(least - (np.arange(len(least)) == value), 0))
+        got = np.bincount(field.values[first[:, 0]], weights=first[:, 1], minlength=len(room)).astype(np.int64)
+        short = got < least - (np.arange(len(least)) == value)
+        first = first[~short[field.values[first[:, 0]]]]
+        room[short] = 0
+        free[first[:, 0]] -= first[:, 1]
+        np.subtract.at(room, field.values[first[:, 0]], first[:, 1])
+        entries.append(first)
+    entries.append(_fill(field, free, box, size - sum(int(e[:, 1].sum()) for e in entries), room))
+    if not least.any():
+        free[cell] += 1
+    taken = np.concatenate(entries)
+    return taken if taken[:, 1].sum() == size else None
+
+
+def _fill(field: Field, free: np.ndarray, box: np.ndarray, size: int, room: np.ndarray) -> np.ndarray:
+    take = np.zeros(2 * max(size, 0) + 1, np.int64)
+    take[0] = max(size, 0)
+    entries, _ = fill(field.codes, field.starts, field.values, free, field.order, box, room, take)
+    return take[1 : 1 + 2 * entries].reshape(-1, 2)
 
 
 def _levels(field: Field, space: Space, centre: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

@@ -18,7 +18,11 @@ from reticent.models.shapes import Groups
 from reticent.table.cells import Cells
 
 BLOCK = 12  # groups that are re-solved among themselves
+LEAST_BLOCK = 3  # where only the promises know, a block stands or falls as one
 POOL_ROWS = 2000  # larger pools cost more than they gain
+SETTING = (3, 0.5, 2, 1.0)
+DEAR = 0.0
+ORDERS, EVERY = 0, 1
 TRIES = 4  # cuts carved out exactly before the best is taken
 
 
@@ -91,11 +95,11 @@ def resolve(cells: Cells, space: Space, rule: Rule, bound: BoundPromises, start:
         if len(now) < 2:
             return None
         now = now.taken(shuffled_order(*now.boxes(cells), space.sizes, draw))
-        blocks = blocks_of(len(now), BLOCK, draw)
+        blocks = blocks_of(len(now), BLOCK if rule.known else LEAST_BLOCK, draw)
         if room[0] < 2 * len(now.cell) or room[1] < 2 * len(now):
             room[:] = 4 * len(now.cell) + 8 * POOL_ROWS, 4 * len(now) + 2 * POOL_ROWS
             cutters[:] = [Cutter(*parts, (POOL_ROWS + 64, *room)) for _ in range(sweeps.threads)]
-        setting = (3, 0.5, 2, 1.0, POOL_ROWS)
+        setting = (*SETTING, POOL_ROWS, DEAR, ORDERS * (number % EVERY != 0))
         found = list(sweeps.over(blocks, lambda part, worker: _run(now, part, cutters[worker], setting)))
         return _allowed(cells, bound, rule, now, blocks, found)
 

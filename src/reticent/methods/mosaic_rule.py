@@ -43,6 +43,10 @@ class Rule:
         """The upper cap of each value: numerator and denominator."""
         return self.arrays[0][:, :2]
 
+    @property
+    def lower(self) -> np.ndarray:
+        return self.arrays[0][:, 2:]
+
 
 def rule_of(cells: Cells, promises: Promises, bound: BoundPromises) -> Rule:
     near = [promise for promise in promises.shaped(Bound) if isinstance(promise, KNOWN)]
@@ -60,8 +64,8 @@ def rule_of(cells: Cells, promises: Promises, bound: BoundPromises) -> Rule:
 def _arrays(cells: Cells, column: int, size: int, main: Caps | None, near: list) -> tuple[tuple[np.ndarray, ...], bool]:
     values = cells.sensitive[column].size if column >= 0 else 1
     caps = np.tile(np.array([1, 1, 0, 1], np.int64), (values, 1))
-    least = np.array([size, 0, 0, -1, 0, 0], np.int64)
-    limits = np.zeros(3)
+    least = np.array([size, 0, 0, -1, 0, 0, 7], np.int64)
+    limits = np.array([0.0, 0.0, 0.0, 0.7, 0.7])
     edges = np.ones((1, values), np.int8)
     if main is not None:
         least[1:4] = main.least_distinct, main.present_only, main.null
@@ -72,6 +76,8 @@ def _arrays(cells: Cells, column: int, size: int, main: Caps | None, near: list)
     for promise in near:
         if isinstance(promise, TCloseness):
             least[4], limits[0], edges = _closeness(promise, cells, column)
+            if least[4] == EQUAL:  # the excess is the distance itself: little to search for
+                least[6], limits[3:] = 3, (limits[0], 0.85)
         elif isinstance(promise, EntropyLDiversity):
             limits[1] = max(limits[1], log(promise.l))
         else:
@@ -79,11 +85,25 @@ def _arrays(cells: Cells, column: int, size: int, main: Caps | None, near: list)
     rates = np.ones((3, values))
     # one unit in the last place too many, so that a whole product is never rounded below itself; `kept` decides
     rates[0] = np.nextafter(caps[:, 0] / caps[:, 1], 2)
-    rates[1] = 0.0 if least[2] else caps[:, 2] / caps[:, 3]
+    rates[1] = caps[:, 2] / caps[:, 3]
     if column >= 0:
         rates[2] = np.maximum(cells.totals(column), 1e-9) / cells.rows
+    least[0] = max(size, _smallest(caps, rates, limits[0] if least[4] == EQUAL else 1.0))
     capped = bool(near) or (main is not None and (main.upper is not None or main.lower is not None))
     return (caps, rates, least, limits, edges), capped
+
+
+def _smallest(caps: np.ndarray, rates: np.ndarray, t: float) -> int:
+    """No group of fewer rows keeps upper caps, or an equal distance of t: kernels need not look for one."""
+    for size in range(1, 1000):
+        if (caps[:, 0] * size // caps[:, 1]).sum() < size:
+            continue
+        even = rates[2] * size
+        gain = np.sort(np.minimum(1.0, even - np.floor(even)))[::-1]  # what one more row of a value takes off the distance
+        spare = max(size - int(np.floor(even).sum()), 0)
+        if (even - np.floor(even)).sum() - gain[:spare].sum() <= t * size * (1 + 1e-9):
+            return size
+    return 1
 
 
 def _closeness(promise: TCloseness, cells: Cells, column: int) -> tuple[int, float, np.ndarray]:
