@@ -106,6 +106,8 @@ def test_a_changed_release_is_refused_given_its_digest(release):
         lambda m: m["columns"][0].update(name=CANARY),
         lambda m: m["columns"][1].update({"values": ["Southam"]}),
         lambda m: m["columns"][1].update({"hierarchy": [["Southam", "*"]]}),
+        lambda m: m["columns"][1].update({"hierarchy": [["Northam", "North", "*"], [CANARY, "*"]]}),
+        lambda m: m["columns"][1].update({"hierarchy": 7}),
         lambda m: m["columns"][1].update({"type": "numeric"}),
         lambda m: m["columns"][3].update({"order": ["nurse"], "type": "ordinal"}),
         lambda m: m["columns"][3].update({"type": "ordinal"}),

@@ -78,6 +78,10 @@ def _distinct(columns: Sequence[Numbered], rows: int) -> tuple[np.ndarray, np.nd
 def label_cover(entry: Mapping[str, Any], labels: pl.Series, values: pl.Series, *, foreign: bool = False) -> tuple[Cover, np.ndarray]:
     """The codes under each label, and the code of each distinct source value; codes follow the column's order, null last."""
     texts = labels.to_list()
+    if "built" in entry:  # the manifest holds as much of it as is published: the whole is built again from the source's values
+        from reticent.table.builders import rebuilt
+
+        entry = rebuilt(entry, values)
     column = scale(entry, texts, foreign=foreign)
     extents = column.read(texts)
     places = _places(column, entry, values)

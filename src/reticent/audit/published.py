@@ -12,7 +12,7 @@ from typing import Any
 
 import polars as pl
 
-from reticent.errors import BundleDamaged, ColumnError
+from reticent.errors import BundleDamaged, ColumnError, HierarchyError
 from reticent.release import bundle
 from reticent.release.generalized import read_data
 from reticent.table.hierarchy import Hierarchy
@@ -89,6 +89,11 @@ def _described(column: Any) -> bool:
         return False
     if column["role"] not in (Role.QUASI, Role.SENSITIVE, Role.INSENSITIVE):
         return False
+    if "hierarchy" in column:
+        try:
+            Hierarchy.of(column["hierarchy"])
+        except (HierarchyError, TypeError):
+            return False
     return column["type"] != "ordinal" or isinstance(column.get("order"), list)
 
 

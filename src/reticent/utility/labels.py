@@ -10,7 +10,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from reticent.table.hierarchy import Hierarchy
@@ -48,7 +49,7 @@ class Line:
 
     kind: str
     span: tuple[Any, Any] | None
-    nodes: Mapping[str, tuple[Any, Any]]
+    bands: Sequence[Band] = ()
     places: Mapping[str, int] | None = None
     dtype: str = "String"
     foreign: bool = False
@@ -82,8 +83,8 @@ class Line:
             return NULL
         if label == ANY:
             return EVERYTHING
-        if label in self.nodes:
-            return Extent("range", *self.nodes[label])
+        if band := self.named.get(label):
+            return Extent("range", band.lower, band.upper)
         return self._interval(label) if self.foreign and self.kind == "numeric" else None
 
     def _interval(self, label: str) -> Extent | None:
@@ -106,8 +107,35 @@ class Line:
         return float((extent.upper - extent.lower) / (self.span[1] - self.span[0]))
 
     def height(self, extent: Extent) -> float:
-        """A line is a tree of height 1 for Sweeney's precision."""
-        return float(extent.form == "any" or (extent.form == "range" and extent.lower != extent.upper))
+        """The lowest band that covers the extent, by its level over the root's; without bands a line is a tree of height 1."""
+        if extent.form != "range":
+            return float(extent.form == "any")
+        if extent.lower == extent.upper:
+            return 0.0
+        return min((band.height for band in self.bands if band.lower <= extent.lower and extent.upper <= band.upper), default=1.0)
+
+    @cached_property
+    def named(self) -> dict[str, Band]:
+        """What a label of the hierarchy covers.  In a release a label that names two stretches is not used, nor one that is a value
+        too; another tool's may be the wider."""
+        found: dict[str, Band] = {}
+        for band in self.bands:
+            known = found.get(band.label)
+            if known is None:
+                found[band.label] = band
+            elif self.foreign:
+                found[band.label] = Band(band.label, min(known.lower, band.lower), max(known.upper, band.upper), band.height)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """A node of a hierarchy over a line; `height` is its level over the root's."""
+
+    label: str
+    lower: Any
+    upper: Any
+    height: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,25 +213,35 @@ def scale(column: Mapping[str, Any], labels: Iterable[str | None] = (), *, forei
         return _tree(column, labels, foreign)
     if column["type"] == "ordinal":
         order = list(column["order"])
-        return Line("ordinal", (0, len(order) - 1), {}, {text: i for i, text in enumerate(order)}, foreign=foreign)
-    nodes = _bands(column["hierarchy"]) if column.get("hierarchy") else {}
-    line = Line(column["type"], None, nodes, None, column.get("dtype", "String"), foreign)
-    domain = column.get("domain")
-    if domain:
-        ends = line.positions([str(end) for end in domain])
+        return Line("ordinal", (0, len(order) - 1), (), {text: i for i, text in enumerate(order)}, foreign=foreign)
+    line = Line(column["type"], None, (), None, column.get("dtype", "String"), foreign)
+    if column.get("hierarchy"):
+        line = replace(line, bands=_bands(line, Hierarchy.of(column["hierarchy"], column["name"])))
+    if column.get("domain"):
+        ends = line.positions([str(end) for end in column["domain"]])
         span = (ends[0], ends[-1])
     else:
         extents = [extent for extent in line.read(sorted({label for label in labels if label is not None})) if extent.form == "range"]
         span = (min(e.lower for e in extents), max(e.upper for e in extents)) if extents else None  # type: ignore[assignment]
-    if span is not None:
-        nodes = {label: _clipped(band, span) for label, band in nodes.items()}
-    return Line(line.kind, span, nodes, None, line.dtype, foreign)
+    return replace(line, span=span, bands=[_clipped(band, span) for band in line.bands] if span else line.bands)
 
 
-def _clipped(band: tuple[Any, Any], span: tuple[Any, Any]) -> tuple[Any, Any]:
+def _bands(line: Line, tree: Hierarchy) -> list[Band]:
+    """Every node over more than its own leaf, the lowest first; a leaf's own label stands before them where it names a value too."""
+    place = line.positions([leaf.strip() for leaf in tree.leaves])
+    top = max(tree.height, 1)
+    found = [] if line.foreign else [Band(leaf, at, at, 0.0) for leaf, at in zip(tree.leaves, place, strict=True)]
+    for level in range(1, tree.height + 1):
+        for node in dict.fromkeys(tree.paths[:, level].tolist()):
+            held = place[tree.first[node] : tree.last[node] + 1]
+            found.append(Band(tree.labels[node], min(held), max(held), level / top))
+    return found
+
+
+def _clipped(band: Band, span: tuple[Any, Any]) -> Band:
     """A hierarchy may have leaves beyond the column's domain: they are not there to be confused with."""
-    low, high = max(band[0], span[0]), min(band[1], span[1])
-    return (low, high) if low <= high else band
+    low, high = max(band.lower, span[0]), min(band.upper, span[1])
+    return replace(band, lower=low, upper=high) if low <= high else band
 
 
 def _tree(column: Mapping[str, Any], labels: Iterable[str | None], foreign: bool) -> Tree:
@@ -226,17 +264,6 @@ def _values(label: str, foreign: bool) -> tuple[str, ...]:
     """The values a label of a column without a hierarchy names."""
     form, texts = parse(label)
     return (label,) if foreign and form != "set" else texts
-
-
-def _bands(rows: Any) -> dict[str, tuple[Any, Any]]:
-    """Each label of a hierarchy over numbers with its least and greatest leaf; a label of two nodes spans both."""
-    found: dict[str, tuple[Any, Any]] = {}
-    for row in Hierarchy.of(rows).rows():
-        leaf = number(row[0])
-        for label in row[1:]:
-            low, high = found.get(label, (leaf, leaf))
-            found[label] = (min(low, leaf), max(high, leaf))
-    return found
 
 
 def number(text: str) -> int | float:
