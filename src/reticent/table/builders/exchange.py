@@ -110,6 +110,7 @@ def _children(body: str) -> Children:
 
 def _rows(children: Children) -> list[list[str]]:
     """The paths from every leaf to the one root."""
+    children = {above: [child for child in below if child != above] for above, below in children.items()}
     parent: dict[str, str] = {}
     for above, below in children.items():
         for child in below:
