@@ -82,11 +82,10 @@ def _by_segments(cells: Cells, space: Space, rule: Rule, sweeps: Sweeps, draw: n
         codes, of_cell = cells.codes, segments.quasi_cells(cells.codes)
         at = np.flatnonzero(np.diff(of_cell, prepend=-1))
         counts = np.bincount(of_cell, weights=cells.counts).astype(np.int64)
-        units = segments.free_units(codes[at], np.zeros(len(at), np.int64), counts, least, space)
+        units, found = segments.start(codes[at], np.zeros(len(at), np.int64), counts, least, space)
     else:
         value = np.where(cells.values[:, rule.column] == rule.null, -1, cells.values[:, rule.column])
-        units = segments.free_units(cells.codes, value, cells.counts, least, space)
-    found = segments.segment(units, least, space)
+        units, found = segments.start(cells.codes, value, cells.counts, least, space)
     found = segments.resolve(units, least, space, found, sweeps, draw, cells.rows)
     tiling = tiling_of(*segments.assemble(units, found))
     return _deal(cells, tiling, draw) if rule.column < 0 else tiling

@@ -21,6 +21,7 @@ from reticent.methods.mosaic_sweeps import Sweeps, blocks_of, gray_order, regrou
 BLOCK = 50
 MATES = 2
 NOISE = 1.0
+INFEASIBLE = 1e300
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,14 +48,36 @@ def quasi_cells(codes: np.ndarray) -> np.ndarray:
     return np.cumsum(fresh) - 1
 
 
-def free_units(codes: np.ndarray, value: np.ndarray, counts: np.ndarray, least: tuple[int, int], space: Space) -> Units:
+def start(codes: np.ndarray, value: np.ndarray, counts: np.ndarray, least: tuple[int, int], space: Space) -> tuple[Units, Segments]:
+    """Free rows and their best cuts; where too few are free to be a group, the nearest home is given up to them."""
+    units = free_units(codes, value, counts, least, space)
+    found = segment(units, least, space)
+    if found is None:
+        units = free_units(codes, value, counts, least, space, _nearest_home(units, codes, counts, space))
+        found = segment(units, least, space)
+        assert found is not None
+    return units, found
+
+
+def _nearest_home(units: Units, codes: np.ndarray, counts: np.ndarray, space: Space) -> int:
+    """The home that loses least when it takes in all the rows that have none."""
+    lone = units.codes[units.marks[:, 0] < 0]
+    homes = np.unique(units.home[units.core > 0])
+    at = np.searchsorted(units.home, homes)
+    rows = np.bincount(units.home, weights=counts)[homes] + len(lone)
+    loss = space.per_row(np.minimum(codes[at], lone.min(axis=0)), np.maximum(codes[at], lone.max(axis=0)))
+    return int(homes[np.argmin(rows * loss)])
+
+
+def free_units(codes: np.ndarray, value: np.ndarray, counts: np.ndarray, least: tuple[int, int], space: Space,
+               given_up: int = -1) -> Units:  # fmt: skip
     """Split the rows into cores that stay and units that are free; value -1 never counts as distinct."""
     k, few = least
     home = quasi_cells(codes)
     homes = int(home[-1]) + 1
     total = np.bincount(home, weights=counts, minlength=homes).astype(np.int64)
     distinct = np.bincount(home, weights=value >= 0, minlength=homes).astype(np.int64)
-    settled = (total >= k) & (distinct >= few if few > 1 else True)
+    settled = (total >= k) & (distinct >= few if few > 1 else True) & (np.arange(homes) != given_up)
     core = _core(home, value, counts, settled, k, few)
     free = counts - core
     # more than k rows to lend (and k of each value) never helps
@@ -84,16 +107,18 @@ def _core(home: np.ndarray, value: np.ndarray, counts: np.ndarray, settled: np.n
     return one
 
 
-def segment(units: Units, least: tuple[int, int], space: Space) -> Segments:
-    """The optimal cuts of the whole order."""
+def segment(units: Units, least: tuple[int, int], space: Space) -> Segments | None:
+    """The optimal cuts of the whole order, None where it has no valid ones."""
     n, k, few = len(units.cell), *least
     if n == 0:
         return Segments(np.zeros(0, np.int32), np.zeros(1, np.int64))
     limits = _limits(k, few)
     back, ends = np.zeros(n + 1, np.int32), np.zeros(n, np.int8)
     box, seen = _scratch(units, space)
-    kernel.cut_all(np.arange(n, dtype=np.int32), units.codes, units.marks, (space.spans, space.places), limits, back,
-                   (np.zeros(n + 1), box, seen))  # fmt: skip
+    loss = kernel.cut_all(np.arange(n, dtype=np.int32), units.codes, units.marks, (space.spans, space.places), limits, back,
+                                 (np.zeros(n + 1), box, seen))  # fmt: skip
+    if loss >= INFEASIBLE:
+        return None
     kernel.ends_of(back, ends)
     return Segments(np.arange(n, dtype=np.int32), np.append(0, np.flatnonzero(ends) + 1))
 
