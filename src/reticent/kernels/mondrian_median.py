@@ -1,4 +1,4 @@
-"""The median cut of each node in one column (LeFevre, DeWitt & Ramakrishnan, ICDE 2006, section 4).
+"""The median cut of each node in one column (LeFevre, DeWitt & Ramakrishnan, ICDE 2006, section 4).  Codes are packed as in `mondrian_nodes`.
 
 A node may be cut between codes c and c + 1 where the fence between them is lowest in the node's span: anywhere in a
 range, between the children of the lowest common ancestor in a tree.  Of the two fences around the median the one is
@@ -8,10 +8,12 @@ taken that leaves the sides more even.
 import cython
 import numpy as np
 
+CODE = cython.declare(cython.ulonglong, 0x7FFFFFFF)
+
 
 def median_cuts(
     cuts: cython.longlong[:, ::1],
-    codes: cython.int[:, ::1],
+    words: cython.ulonglong[:, ::1],
     count: cython.longlong[::1],
     base: cython.longlong[::1],
     fence: cython.int[:, ::1],
@@ -37,9 +39,17 @@ def median_cuts(
             left[i, 1] = 0
             middle = 0
             if not apart:
-                middle = _median(i, cuts, codes, count, tally)
+                middle = _median(i, cuts, words, count, tally)
             _fences(cuts[i, 3], cuts[i, 4] - 1, middle, b, fence, apart, pair)
-            _fairer(i, cuts, codes, count, pair, left)
+            _fairer(i, cuts, words, count, pair, left)
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _code(words: cython.ulonglong[:, ::1], r: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.longlong:
+    return cython.cast(cython.longlong, (words[r, j >> 1] >> cython.cast(cython.int, 32 * (j & 1))) & CODE)
 
 
 @cython.cfunc
@@ -48,7 +58,7 @@ def median_cuts(
 def _median(
     i: cython.Py_ssize_t,
     cuts: cython.longlong[:, ::1],
-    codes: cython.int[:, ::1],
+    words: cython.ulonglong[:, ::1],
     count: cython.longlong[::1],
     tally: cython.longlong[::1],
 ) -> cython.longlong:
@@ -64,7 +74,7 @@ def _median(
     middle: cython.longlong
     if upper - lower < tally.shape[0] and upper - lower < 2 * (stop - start) + 64:
         for r in range(start, stop):
-            tally[codes[r, j] - lower] += count[r]
+            tally[_code(words, r, j) - lower] += count[r]
             total += count[r]
         middle = -1
         for r in range(upper - lower + 1):
@@ -79,7 +89,7 @@ def _median(
         middle = (lower + upper) // 2
         below = 0
         for r in range(start, stop):
-            below += count[r] if codes[r, j] <= middle else 0
+            below += count[r] if _code(words, r, j) <= middle else 0
         if 2 * below >= total:
             upper = middle
         else:
@@ -119,7 +129,7 @@ def _fences(
 def _fairer(
     i: cython.Py_ssize_t,
     cuts: cython.longlong[:, ::1],
-    codes: cython.int[:, ::1],
+    words: cython.ulonglong[:, ::1],
     count: cython.longlong[::1],
     pair: cython.longlong[::1],
     left: cython.longlong[:, ::1],
@@ -132,8 +142,8 @@ def _fairer(
     other: cython.longlong = 0
     for r in range(cuts[i, 0], cuts[i, 1]):
         total += count[r]
-        one += count[r] if codes[r, j] <= pair[0] else 0
-        other += count[r] if codes[r, j] <= pair[1] else 0
+        one += count[r] if _code(words, r, j) <= pair[0] else 0
+        other += count[r] if _code(words, r, j) <= pair[1] else 0
     left[i, 1] = total
     if abs(2 * one - total) <= abs(2 * other - total):
         cuts[i, 4] = pair[0]

@@ -76,7 +76,10 @@ class Mondrian:
         given: dict[str, Any] = dict(self.weights or {})
         for column in given:
             if column not in names:
-                raise JobError(f"A weight is given for {column!r}, which is not a quasi-identifier.", attempt=suggest(column, names))
+                raise JobError(
+                    f"A weight is given for {column!r}, which is not a quasi-identifier.",
+                    attempt=suggest(column, names),
+                )
         return np.array([float(given.get(name, 1)) for name in names])
 
 

@@ -20,7 +20,9 @@ def check_reachable(cells: Cells, promises: Promises, method: str) -> BoundPromi
     """The promises bound to the cells; raises, with numbers and no values, where one group of all rows breaks them."""
     for promise in promises:
         if not isinstance(promise, CountCapped | Bound):
-            raise JobError(f"{method} cannot keep {promise.name}: it is a property of a random mechanism, not of groups.")
+            raise JobError(
+                f"{method} cannot keep {promise.name}: it is a property of a random mechanism, not of groups."
+            )
     if not cells.rows:
         raise PromiseUnreachable(f"{_names(promises)} cannot be met by {method}.", why="The table has no rows.")
     bound = promises.bind(cells)

@@ -14,7 +14,7 @@ from reticent.methods.cuts.judge import Judge
 from reticent.methods.cuts.nodes import Nodes
 from reticent.methods.cuts.spans import Spans
 
-FIRST, MORE = 8, 8  # candidates judged at first, and how many times more in each further round
+FIRST, MORE = 32, 16  # candidates judged at first, and how many times more in each further round
 DEEP, EVEN = 64, 16  # from this depth on a side holds at least one row in so many, where such a cut can be made
 
 
@@ -38,19 +38,16 @@ class LossCuts:
 
     def _settle(self, trying: np.ndarray, side: np.ndarray, chosen: np.ndarray, cuts: np.ndarray) -> None:
         """Judge the candidates of each node, best first, in rounds of growing length until one passes or none is left."""
-        slots = 1 if self.judge.sizes_suffice else FIRST
+        nodes, slots = self.nodes, 1 if self.judge.sizes_suffice else FIRST
         behind = np.full((len(trying), 4), -1, np.int64), np.full(len(trying), -1.0)
         while len(trying):
             best, cost = self._weighed(trying, side, slots, *behind)
             asked, slot = np.nonzero(np.isfinite(cost[:, 1:]))
-            candidates = np.column_stack([self.nodes.start[trying[asked]], self.nodes.stop[trying[asked]],
-                                          best[asked, slot + 1, :3]])  # fmt: skip
-            if not self.judge.sizes_suffice:
-                kept = self.judge.keeps(candidates)
-                asked, candidates = asked[kept], candidates[kept]
-            settled, at = np.unique(asked, return_index=True)
-            chosen[trying[settled]] = True
-            cuts[trying[settled]] = candidates[at]
+            asked_of = trying[asked]
+            candidates = np.column_stack([nodes.start[asked_of], nodes.stop[asked_of], best[asked, slot + 1, :3]])
+            passed = self.judge.first(candidates)
+            chosen[asked_of[passed]] = True
+            cuts[asked_of[passed]] = candidates[passed]
             left = np.isfinite(cost[:, -1]) & ~chosen[trying]
             trying, behind = trying[left], (best[left, -1], cost[left, -1])
             slots *= MORE
@@ -61,5 +58,5 @@ class LossCuts:
         best = np.zeros((len(trying), slots + 1, 4), np.int64)
         cost = np.full((len(trying), slots + 1), np.inf)
         best[:, 0], cost[:, 0] = last, weight
-        weigh(asked, nodes.codes, nodes.count, nodes.box[trying], spans.shape, spans.value, spans.least, best, cost)
+        weigh(asked, nodes.words, nodes.count, nodes.box[trying], spans.shape, spans.value, spans.least, best, cost)
         return best, cost

@@ -48,10 +48,11 @@ class MedianCuts:
     def _cut(self, spans: np.ndarray) -> np.ndarray:
         """Turn whole spans into median cuts, in place; which of them keep every promise."""
         left = np.empty((len(spans), 2), np.int64)
-        median_cuts(spans, self.nodes.codes, self.nodes.count, self.base, self.fence, self.apart, left)
+        median_cuts(spans, self.nodes.words, self.nodes.count, self.base, self.fence, self.apart, left)
         kept = np.minimum(left[:, 0], left[:, 1] - left[:, 0]) >= self.judge.least_size
-        if not self.judge.sizes_suffice:
-            kept[kept] = self.judge.keeps(spans[kept])
+        asked = np.flatnonzero(kept)
+        kept[:] = False
+        kept[asked[self.judge.first(spans[asked])]] = True
         return kept
 
 

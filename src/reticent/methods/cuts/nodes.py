@@ -8,13 +8,12 @@ run with lo <= code <= hi go left, the others right.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
 from reticent.kernels.mondrian_nodes import divide, measure
 from reticent.table.cells import Cells
-
-LANES = 8  # kernels compare this many columns at once
 
 
 @dataclass(eq=False)
@@ -23,8 +22,8 @@ class Nodes:
 
     cells: Cells
     first: np.ndarray  # cells of atom a: first[a] .. first[a + 1]
-    codes: np.ndarray  # (atoms, columns padded to LANES) int32, permuted as nodes are cut
-    atom: np.ndarray  # which atom a row of `codes` is
+    words: np.ndarray  # the atoms' codes, two columns to a word, permuted as nodes are cut
+    atom: np.ndarray  # which atom a row of `words` is
     count: np.ndarray  # how many rows of the table it stands for
     start: np.ndarray
     stop: np.ndarray
@@ -41,15 +40,22 @@ class Nodes:
         fresh = np.ones(len(cells), bool)
         fresh[1:] = (cells.codes[1:] != cells.codes[:-1]).any(axis=1)
         starts = np.flatnonzero(fresh)
-        atoms, columns = len(starts), cells.codes.shape[1]
-        codes = np.zeros((atoms, -(-max(columns, 1) // LANES) * LANES), np.int32)
-        codes[:, :columns] = cells.codes[starts]
+        atoms = len(starts)
         count = np.add.reduceat(cells.counts, starts)
         whole = np.array([0], np.int64), np.array([atoms], np.int64)
-        return cls(cells, np.append(starts, len(cells)), codes, np.arange(atoms, dtype=np.int32), count, *whole)
+        return cls(cells, np.append(starts, len(cells)), packed(cells.codes[starts]), np.arange(atoms, dtype=np.int32), count, *whole)
 
     def __len__(self) -> int:
         return len(self.start)
+
+    def codes(self, row: np.ndarray, column: np.ndarray) -> np.ndarray:
+        """The codes of some rows, each in a column of its own."""
+        return self.words[row, column // 2] >> (32 * (column % 2)).astype(np.uint64) & np.uint64(0x7FFFFFFF)
+
+    @cached_property
+    def held(self) -> np.ndarray:
+        """What each cell holds: its count and its sensitive values."""
+        return np.column_stack([self.cells.counts, self.cells.values]).astype(np.int64)
 
     def spans(self, nodes: np.ndarray, column: np.ndarray) -> np.ndarray:
         """The whole of each of these nodes in a column, as rows like those of a cut."""
@@ -59,20 +65,22 @@ class Nodes:
     def close(self, open_: np.ndarray) -> None:
         """Keep open only these nodes; the others are groups."""
         self.done.append(self.start[~open_])
-        self.start, self.stop, self.size, self.box = (part[open_] for part in (self.start, self.stop, self.size, self.box))
+        self.start, self.stop, self.size, self.box = (
+            part[open_] for part in (self.start, self.stop, self.size, self.box)
+        )
 
     def cut(self, cuts: np.ndarray) -> None:
         """Cut each open node by its row of `cuts`: the next level."""
         middle = np.empty(len(cuts), np.int64)
-        divide(cuts, self.codes, self.atom, self.count, middle)
+        divide(cuts, self.words, self.atom, self.count, middle)
         self.start = np.column_stack([self.start, middle]).reshape(-1)
         self.stop = np.column_stack([middle, self.stop]).reshape(-1)
         self._measure()
 
     def _measure(self) -> None:
-        self.box = np.empty((len(self.start), 2, self.codes.shape[1]), np.int32)
+        self.box = np.empty((len(self.start), 2, len(self.cells.quasi)), np.int32)
         self.size = np.empty(len(self.start), np.int64)
-        measure(self.start, self.stop, self.codes, self.count, self.box, self.size)
+        measure(self.start, self.stop, self.words, self.count, self.box, self.size)
 
     def group_of_cell(self) -> np.ndarray:
         """The closed nodes as groups, numbered as they lie."""
@@ -81,3 +89,10 @@ class Nodes:
         group_of_atom = np.empty(len(self.atom), np.int64)
         group_of_atom[self.atom] = np.repeat(np.arange(len(starts)), runs)
         return np.repeat(group_of_atom, np.diff(self.first))
+
+
+def packed(codes: np.ndarray) -> np.ndarray:
+    """Codes two to a 64-bit word: even columns in the lower half."""
+    words = codes[:, ::2].astype(np.uint64)
+    words[:, : codes.shape[1] // 2] |= codes[:, 1::2].astype(np.uint64) << np.uint64(32)
+    return words
