@@ -15,7 +15,7 @@ from reticent.engines import local
 from reticent.errors import AuditFailed, ColumnError, JobError
 from reticent.job import Job
 from reticent.randomness import Random
-from reticent.recipe.compose import plan
+from reticent.recipe.compose import left_to_method, plan
 from reticent.release import bundle, ledger, store
 from reticent.release.disk import writing
 from reticent.release.release import Release
@@ -76,12 +76,15 @@ def publish(
 
 def refuse_unable(job: Job) -> None:
     """Before any data is read: a method that cannot keep a promise says which can."""
-    for promise in job.promises:
+    for promise in left_to_method(job.prepare, job.promises):
         if not isinstance(promise, job.method.keeps):
-            able = [name for name in registry.METHODS if isinstance(promise, registry.method(name).keeps)]
-            raise JobError(
-                f"{job.method.name} cannot keep {promise.name}.", attempt=f"method = {' or '.join(map(repr, able))}."
-            )
+            able = [
+                f"method = {name!r}" for name in registry.METHODS if isinstance(promise, registry.method(name).keeps)
+            ]
+            able += [
+                f"a stage {name!r}" for name in registry.STAGES if isinstance(promise, registry.stage(name).can_keep)
+            ]
+            raise JobError(f"{job.method.name} cannot keep {promise.name}.", attempt=f"{' or '.join(able)}.")
 
 
 def read(job: Job, frame: Any = None):

@@ -29,7 +29,9 @@ METHODS = {
     "sabre": "reticent.methods.sabre:Sabre",
     "beta-perturbation": "reticent.methods.beta_perturbation:BetaPerturbation",
 }
-STAGES: dict[str, str] = {}
+STAGES = {
+    "suppression": "reticent.methods.suppression:Suppression",
+}
 WAYS = {
     "generalized": "reticent.recipe.generalized:Generalized",
     "perturbed": "reticent.recipe.perturbed:Perturbed",

@@ -18,10 +18,13 @@ from tests.methods.random_cells import random_cells
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thinning:
-    """A stage for the tests: withholds a random share of each cell, in a column's value or in all."""
+    """A stage for the tests: withholds a random share of each cell."""
 
     name: ClassVar[str] = "thinning"
     share: float = 0.5
+
+    def keeps(self, promise):
+        return False
 
     def prepare(self, cells, promises, rng):
         return Prepared.of(cells, rng.stream("thinning").binomial(cells.counts, self.share))

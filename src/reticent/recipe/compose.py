@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from reticent.errors import JobError
 from reticent.models.promises import Promises
 from reticent.randomness import Random
 from reticent.recipe.recipe import WITHHELD, Recipe
@@ -61,10 +62,22 @@ class Prepared:
 
 
 def plan(stages: Sequence[Any], method: Any, cells: Cells, promises: Promises, rng: Random) -> Recipe:
-    """The stages one after the other, then the method on what they kept."""
+    """The stages one after the other, then the method on what they kept, for the promises that no stage keeps."""
     prepared = None
     for stage in stages:
         step = stage.prepare(cells, promises, rng)
         prepared, cells = step if prepared is None else prepared.then(step), step.cells
-    recipe = method.plan(cells, promises, rng)
+    recipe = method.plan(cells, left_to_method(stages, promises), rng)
     return recipe if prepared is None else prepared.complete(recipe)
+
+
+def left_to_method(stages: Sequence[Any], promises: Promises) -> Promises:
+    """What the stages do not keep by themselves; there must be something, or the rows would be published as they are."""
+    left = tuple(promise for promise in promises if not any(stage.keeps(promise) for stage in stages))
+    if not left:
+        names = " and ".join(promise.name for promise in promises)
+        raise JobError(
+            f"{names} speaks of the whole table, and nothing is promised of its groups.",
+            attempt='a further [[promise]], such as model = "probabilistic-l-diversity".',
+        )
+    return Promises(left)

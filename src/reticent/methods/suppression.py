@@ -1,0 +1,121 @@
+"""Suppression: a preparing stage that restores l-eligibility by withholding records of dominant values.
+
+Xu, Wang, Fu & Wong, "Publishing skewed sensitive microdata".  Where one sensitive value is held by more than one in l rows, no
+l-diverse release exists.  The stage withholds records of the most frequent values until one does, and hides which value was the
+most frequent: who knows that must not learn it from what was withheld.
+
+    calibrated   ours (`suppression_calibrated`): the posterior of every value is at most 1/l with equal prior weight on all
+                 violating tables, and no more is withheld than by `safe`
+    safe         all of the l most frequent values down to the l-th count (theorem 1); at most 1/l under any prior that knows
+                 no value by name
+    randomized   R-suppression as printed (figure 3); its posterior can exceed 1/l (ERRATA 2.1): `attacks/eligibility.py` tells
+    unsafe       the least (theorem 2), a lower bound: refused unless acknowledged, since who was withheld can be inferred
+
+Which records of a value are withheld is uniform at random, and ties among values are broken at random.  An eligible table is
+returned as it is (ERRATA 2.2).  Rows whose value is missing are left alone: eligibility is that of the known values.
+"""
+
+# ruff: noqa: E741  `l` is the field's own letter
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from reticent.errors import JobError, PromiseUnreachable, suggest
+from reticent.methods.levels import eligible
+from reticent.methods.suppression_calibrated import Calibrated
+from reticent.methods.suppression_kinds import Kind, Randomized, Safe, Unsafe
+from reticent.models.exact import flag, whole
+from reticent.models.l_dichotomy import LDichotomy
+from reticent.models.promises import Promises
+from reticent.randomness import Random
+from reticent.recipe.compose import Prepared
+from reticent.table.cells import Cells
+
+KINDS: dict[str, Kind] = {kind.name: kind for kind in (Unsafe(), Safe(), Randomized(), Calibrated())}
+SOUND = ("safe", "calibrated")
+MOST_ROWS = 10**9  # what NumPy's hypergeometric draws from
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suppression:
+    """`l` as in l-diversity; `column` where several are sensitive; `acknowledge` lets `unsafe` pass."""
+
+    l: int
+    kind: str = "calibrated"
+    column: str | None = None
+    acknowledge: bool | None = None
+    name: ClassVar[str] = "suppression"
+    can_keep: ClassVar[tuple[type, ...]] = (LDichotomy,)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "l", whole(self.l, "l"))
+        if self.l < 2:
+            raise JobError(f"suppression: l = {self.l} asks for nothing.", attempt="l = 2 or more.")
+        if self.kind not in KINDS:
+            raise JobError(f"suppression: kind = {self.kind!r} is not known.", attempt=suggest(str(self.kind), KINDS))
+        if self.kind == "unsafe" and not (self.acknowledge is not None and flag(self.acknowledge, "acknowledge")):
+            raise JobError(
+                'suppression: kind = "unsafe" is a lower bound, not a protection.',
+                why="Who knows the algorithm can tell which value was the most frequent, and so what the withheld people have.",
+                attempt='kind = "calibrated" or "safe", or acknowledge = true.',
+            )
+
+    def keeps(self, promise: Any) -> bool:
+        """Whether what is withheld, by itself, keeps a promise."""
+        if not isinstance(promise, LDichotomy) or self.kind not in SOUND:
+            return False
+        return promise.l <= self.l and (promise.column == self.column or None in (promise.column, self.column))
+
+    def prepare(self, cells: Cells, promises: Promises, rng: Random) -> Prepared:
+        """Withhold so many rows of each value as the kind says, chosen uniformly."""
+        column = cells.sensitive_at(self.column)
+        totals = cells.totals(column)
+        if cells.sensitive[column].null:
+            totals[cells.sensitive[column].null_code] = 0
+        draw = rng.stream(f"suppression {column} {self.l}")
+        taken = withheld_of(totals, KINDS[self.kind], self.l, draw, cells.sensitive[column].name)
+        withheld = np.zeros(len(cells), np.int64)
+        for value in np.flatnonzero(taken):
+            among = np.flatnonzero(cells.values[:, column] == value)
+            withheld[among] = choose(cells.counts[among], int(taken[value]), draw)
+        return Prepared.of(cells, withheld)
+
+
+def withheld_of(totals: np.ndarray, kind: Kind, l: int, rng: np.random.Generator, column: str) -> np.ndarray:
+    """How many records of each value are withheld."""
+    taken = np.zeros(len(totals), np.int64)
+    if eligible(totals, l):
+        return taken
+    order = ranked(totals, rng)
+    refuse_few_values(len(order), l, column)
+    taken[order] = totals[order] - kind.draw(totals[order], l, rng)
+    return taken
+
+
+def ranked(totals: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """The values that occur, most frequent first, ties at random."""
+    order = rng.permutation(np.flatnonzero(totals))
+    return order[np.argsort(-totals[order], kind="stable")]
+
+
+def refuse_few_values(values: int, l: int, column: str) -> None:
+    if values < l:
+        raise PromiseUnreachable(
+            f"l = {l} cannot be restored on {column!r}: it has {values} distinct value(s).",
+            why=f"Among fewer than {l} values one is always held by more than one in {l} rows.",
+            attempt=f"l = {values} or less." if values > 1 else "another sensitive column.",
+        )
+
+
+def choose(counts: np.ndarray, number: int, rng: np.random.Generator) -> np.ndarray:
+    """How many of so many rows, chosen uniformly without replacement, fall to each cell."""
+    rows = int(counts.sum())
+    if rows >= MOST_ROWS:
+        raise JobError(
+            f"One sensitive value is held by {rows:,} rows; suppression draws from fewer than {MOST_ROWS:,}.",
+            attempt="publishing in batches.",
+        )
+    return rng.multivariate_hypergeometric(counts, number, method="marginals")

@@ -1,0 +1,236 @@
+"""The suppression stage: what it withholds, whom it picks, what it refuses."""
+
+# ruff: noqa: E741  `l` is the field's own letter
+from collections import Counter
+from fractions import Fraction
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import reticent as rt
+from reticent import registry
+from reticent.errors import JobError, PromiseUnreachable
+from reticent.methods.levels import cut, eligible, stops
+from reticent.methods.suppression import KINDS, Suppression, choose, withheld_of
+from reticent.models.l_dichotomy import LDichotomy
+from reticent.models.promises import Promises
+from reticent.randomness import Random
+from tests.methods.random_cells import random_cells
+
+PROMISES = Promises.of([rt.ProbabilisticLDiversity(2)])
+
+
+@st.composite
+def violating(draw, most_values: int = 6, most: int = 25):
+    """(counts, l): falling counts of which the first exceeds one in l."""
+    counts = sorted(draw(st.lists(st.integers(1, most), min_size=2, max_size=most_values)), reverse=True)
+    fitting = [l for l in range(2, len(counts) + 1) if l * counts[0] > sum(counts)]
+    if not fitting:
+        counts[0] = sum(counts[1:]) + 1
+        fitting = list(range(2, len(counts) + 1))
+    return np.array(counts), draw(st.sampled_from(fitting))
+
+
+def step_by_step(counts: list[int], l: int, start: int) -> list[int]:
+    """D-suppression as figure 2 has it, one record after the other, both conditions tested at every step."""
+    rows, left = sum(counts), [start, *counts[1:]]
+    while True:
+        falling, withheld = sorted(left, reverse=True), rows - sum(left)
+        if l * falling[0] <= sum(left) and l * (falling[l - 1] + withheld) > rows:
+            return left
+        left[max(i for i, count in enumerate(left) if count == falling[0])] -= 1
+
+
+@settings(deadline=None, max_examples=200)
+@given(violating())
+def test_stopping_by_levels_is_stopping_step_by_step(table):
+    counts, l = table
+    lowest = int(counts[l]) if l < len(counts) else 1
+    starts = np.arange(lowest, counts[0] + 1)
+    found = stops(counts, l, starts)
+    for at, start in enumerate(starts.tolist()):
+        published = cut(counts, start, int(found.level[at]), int(found.extra[at])).tolist()
+        assert published == step_by_step(counts.tolist(), l, start)
+        assert found.withheld[at] == counts.sum() - sum(published)
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=lambda kind: kind.name)
+@settings(deadline=None, max_examples=50)
+@given(table=violating())
+def test_every_outcome_is_eligible_and_probabilities_add_up(kind, table):
+    counts, l = table
+    total, mean = Fraction(0), Fraction(0)
+    seen: Counter = Counter()
+    for chance, published in kind.outcomes(counts, l):
+        assert chance >= 0
+        assert (published <= counts).all()
+        assert (published > 0).all()
+        assert eligible(published, l)
+        total += chance
+        mean += chance * int(counts.sum() - published.sum())
+        seen[tuple(published.tolist())] += chance
+    assert total == 1
+    assert kind.expected(counts, l) == pytest.approx(float(mean))
+    for published, chance in seen.items():
+        assert kind.likelihood(counts, l, np.array(published)) == pytest.approx(float(chance), abs=1e-12)
+
+
+@settings(deadline=None, max_examples=60)
+@given(violating())
+def test_calibrated_never_withholds_more_than_safe_nor_less_than_unsafe(table):
+    counts, l = table
+    least, most = KINDS["unsafe"].expected(counts, l), KINDS["safe"].expected(counts, l)
+    for chance, published in KINDS["calibrated"].outcomes(counts, l):
+        assert not chance or least <= counts.sum() - published.sum() <= most
+
+
+def test_calibrated_withholds_less_than_safe_on_zipf_counts():
+    counts = 1000 // np.arange(1, 21)
+    means = {name: kind.expected(counts, 5) for name, kind in KINDS.items()}
+    assert means["unsafe"] == 519
+    assert means["safe"] == 1283
+    assert means["unsafe"] < means["randomized"] < means["calibrated"] < means["safe"]
+    assert means["calibrated"] < 820
+
+
+@pytest.mark.parametrize("kind", ["safe", "randomized", "calibrated"])
+@pytest.mark.parametrize("number", range(20))
+def test_the_stage_leaves_an_eligible_table_and_conserves_rows(kind, number):
+    cells = random_cells(number)
+    totals = cells.totals(0)[: len(cells.sensitive[0].texts)]
+    stage = Suppression(l=2, kind=kind)
+    if eligible(totals, 2):
+        prepared = stage.prepare(cells, PROMISES, Random.from_seed(number))
+        assert prepared.cells is cells, "an eligible table is untouched"
+        return
+    if (totals > 0).sum() < 2:
+        with pytest.raises(PromiseUnreachable):
+            stage.prepare(cells, PROMISES, Random.from_seed(number))
+        return
+    prepared = stage.prepare(cells, PROMISES, Random.from_seed(number))
+    assert eligible(prepared.cells.totals(0)[: len(totals)], 2)
+    assert (prepared.withheld <= cells.counts).all()
+    assert prepared.cells.rows + prepared.withheld.sum() == cells.rows
+    missing = cells.values[:, 0] == cells.sensitive[0].null_code
+    assert not prepared.withheld[missing].any(), "rows without a value are left alone"
+
+
+def test_the_published_table_is_the_reference_of_later_promises():
+    frame = skewed()
+    job = job_of([rt.ProbabilisticLDiversity(3), rt.BetaLikeness(2)], Suppression(l=3, kind="safe"))
+    release = rt.publish(job, frame=frame)
+    assert release.audited["kept"] is True
+    assert Counter(release.frame()["illness"]) == {"flu": 20, "cold": 20, "gout": 20, "mumps": 10, "acne": 10}
+    assert (release.manifest["rows"], release.manifest["withheld"]) == (80, 120)
+
+
+def skewed() -> pl.DataFrame:
+    values = ["flu"] * 100 + ["cold"] * 60 + ["gout"] * 20 + ["mumps"] * 10 + ["acne"] * 10
+    return pl.DataFrame({"age": [20 + i % 40 for i in range(200)], "illness": values})
+
+
+def job_of(promises, *stages, **options) -> rt.Job:
+    columns = {"age": rt.quasi(), "illness": rt.sensitive()}
+    return rt.Job(columns=columns, promises=promises, prepare=stages, **options)
+
+
+def test_without_the_stage_a_skewed_table_is_refused():
+    with pytest.raises(PromiseUnreachable, match=r"share of 0\.5"):
+        rt.publish(job_of([rt.ProbabilisticLDiversity(3)]), frame=skewed())
+
+
+def test_nothing_in_the_folder_says_what_was_withheld():
+    """|T| and |T_P| are public (the paper's K2); the withheld rows' values, the draw and its levels are not."""
+    frame = pl.DataFrame({"age": [30] * 40, "illness": ["flu"] * 30 + ["cold"] * 5 + ["gout"] * 5})
+    stage = Suppression(l=3)
+    one = rt.publish(job_of([rt.ProbabilisticLDiversity(3)], stage), frame=frame)
+    assert one.manifest["prepare"] == [{"name": "suppression", "l": 3, "kind": "calibrated"}]
+    assert one.manifest["rows"] + one.manifest["withheld"] == 40
+    known = {
+        "reticent",
+        "format",
+        "kind",
+        "data",
+        "rows",
+        "withheld",
+        "columns",
+        "jointly",
+        "promises",
+        "method",
+        "prepare",
+        "files",
+    }
+    assert set(one.manifest) <= known
+
+
+def test_which_records_of_a_value_are_withheld_is_uniform():
+    counts, runs = np.array([1, 2, 7]), 4000
+    rng = np.random.default_rng(5)
+    drawn = np.array([choose(counts, 4, rng) for _ in range(runs)])
+    assert (drawn.sum(axis=1) == 4).all()
+    spread = np.sqrt(runs * 4 * counts / 10 * (1 - counts / 10))
+    assert (np.abs(drawn.sum(axis=0) - runs * 4 * counts / 10) < 5 * spread).all()
+
+
+def test_tied_values_are_cut_without_favour():
+    totals, rng = np.array([6, 6, 2]), np.random.default_rng(1)
+    first = sum(
+        withheld_of(totals, KINDS["unsafe"], 3, rng, "s")[0] > withheld_of(totals, KINDS["unsafe"], 3, rng, "s")[1]
+        for _ in range(50)
+    )
+    assert 0 <= first < 50
+    odd = np.array([7, 7, 5, 1])
+    taken = Counter(tuple(withheld_of(odd, KINDS["randomized"], 3, rng, "s").tolist()) for _ in range(400))
+    assert any(a != b for (a, b, *_), _ in taken.items())
+    for (a, b, *rest), seen in taken.items():
+        assert abs(seen - taken[(b, a, *rest)]) < 5 * np.sqrt(seen + 1) + 5
+
+
+def test_fewer_values_than_l_are_refused_with_the_reason():
+    frame = pl.DataFrame({"age": [1, 2, 3, 4], "illness": ["flu", "flu", "flu", "cold"]})
+    with pytest.raises(PromiseUnreachable, match=r"2 distinct value") as error:
+        rt.publish(job_of([rt.ProbabilisticLDiversity(3)], Suppression(l=3)), frame=frame)
+    assert "flu" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"l": 1}, "asks for nothing"),
+        ({"l": 2.5}, "whole"),
+        ({"l": 2, "kind": "saf"}, "'safe'"),
+        ({"l": 2, "kind": "unsafe"}, "acknowledge"),
+    ],
+)
+def test_wrong_parameters_are_refused_before_any_data_is_read(options, said):
+    with pytest.raises(JobError, match=said):
+        registry.stage_from({"name": "suppression", **options})
+
+
+def test_unsafe_passes_when_acknowledged():
+    job = job_of([rt.ProbabilisticLDiversity(3)], Suppression(l=3, kind="unsafe", acknowledge=True))
+    assert rt.publish(job, frame=skewed()).manifest["withheld"] == 80
+
+
+def test_l_dichotomy_is_kept_by_sound_kinds_only():
+    promise = LDichotomy(3)
+    assert Suppression(l=3).keeps(promise)
+    assert Suppression(l=4, kind="safe").keeps(promise)
+    assert not Suppression(l=2).keeps(promise)
+    assert not Suppression(l=3, kind="randomized").keeps(promise)
+    with pytest.raises(JobError, match="a stage 'suppression'"):
+        rt.publish(
+            job_of([promise, rt.ProbabilisticLDiversity(3)], Suppression(l=3, kind="randomized")), frame=skewed()
+        )
+    with pytest.raises(JobError, match="of its groups"):
+        rt.publish(job_of([promise], Suppression(l=3)), frame=skewed())
+    with pytest.raises(JobError, match="l >= 2"):
+        LDichotomy(1)
+
+
+def test_a_stage_survives_the_job_file():
+    job = job_of([rt.ProbabilisticLDiversity(3)], Suppression(l=3, kind="safe"))
+    assert rt.Job.from_dict(job.to_dict()).prepare == job.prepare
