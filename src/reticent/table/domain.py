@@ -203,6 +203,8 @@ class TreeDomain(Domain):
                 unnamed = [f"{tree.labels[node]} (not shown{which})" for which in ("", ", too")]
                 found[hidden[0]] = [[leaf] * level + rows[hidden[0]][level:] for leaf in unnamed]
                 shown |= set(inside)
+        if not found:  # nothing but `*` is published
+            found[0] = [[leaf] * tree.height + [rows[0][-1]] for leaf in ("(not shown)", "(not shown, too)")]
         return [row for code in sorted(found) for row in found[code]]
 
     def labels(self, lower: np.ndarray, upper: np.ndarray) -> list[str | None]:

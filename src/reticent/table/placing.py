@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from reticent.errors import ColumnError
+from reticent.table.banded import BandDomain
 from reticent.table.codec import comparable, dates, numbers
 from reticent.table.domain import Domain, RangeDomain
 from reticent.table.types import typed
@@ -24,8 +25,7 @@ def place(domain: Domain, series: pl.Series) -> tuple[np.ndarray, np.ndarray]:
     if isinstance(domain, RangeDomain) and domain.kind != "ordinal":
         down, up = _between(domain, raw)
     else:
-        known = {text: code for code, text in enumerate(domain.texts)}
-        code = np.array([known.get(text, -1) for text in raw.cast(pl.String).to_list()], np.int32)
+        code = _codes(domain, raw)
         down, up = code, np.where(code < 0, domain.size, code)
     null = (domain.null_code, domain.null_code) if domain.null else (-1, domain.size)
     return _spread(series, raw, down, null[0]), _spread(series, raw, up, null[1])
@@ -46,6 +46,16 @@ def _between(domain: RangeDomain, raw: pl.Series) -> tuple[np.ndarray, np.ndarra
     up = known.search_sorted(found, "left").to_numpy()
     down = known.search_sorted(found, "right").to_numpy().astype(np.int64) - 1
     return down.astype(np.int32), np.where(up == len(known), domain.size, up).astype(np.int32)
+
+
+def _codes(domain: Domain, raw: pl.Series) -> np.ndarray:
+    """The code of each value that the domain knows, -1 of others; under a hierarchy of numbers they are compared as numbers."""
+    texts: list = raw.cast(pl.String).to_list()
+    known = {text: code for code, text in enumerate(domain.texts)}
+    if isinstance(domain, BandDomain) and domain.kind == "numeric":
+        known = {position: code for code, position in enumerate(domain.positions.tolist())}
+        texts = numbers(domain.name, raw).cast(pl.Float64).to_list()
+    return np.array([known.get(text, -1) for text in texts], np.int32)
 
 
 def _spread(series: pl.Series, raw: pl.Series, codes: np.ndarray, null: int) -> np.ndarray:
