@@ -33,6 +33,8 @@ class BandDomain(TreeDomain):
         high = np.clip(self.positions[tree.last[at]], *self.span)
         reach = self.span[1] - self.span[0]
         found = (high - low) / reach if reach > 0 else np.zeros(len(node))
+        if self.given:  # all leaves print as `*`
+            found = np.where((tree.last - tree.first)[at] == max(len(self.texts) - 1, 1), 1.0, found)
         return np.where(node == -1, 1.0, np.where(node == -2, 0.0, found))
 
     @cached_property

@@ -147,8 +147,9 @@ class TreeDomain(Domain):
     def loss(self, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
         """Equation 3 of paper 1: leaves under the ancestor over all leaves, 0 for a single one."""
         tree, node = self.hierarchy, self.nodes(lower, upper)
-        leaves = (tree.last - tree.first + 1)[np.maximum(node, 0)] + (self.null & (node == tree.paths[0, -1]))
-        found = np.where(leaves > 1, leaves / self.size, 0.0)
+        leaves = (tree.last - tree.first + 1)[np.maximum(node, 0)]
+        covered = leaves + (self.null & (leaves == len(self.texts)))  # all leaves print as `*`, which covers the null
+        found = np.where(leaves > 1, covered / self.size, 0.0)
         return np.where(node == -1, 1.0, np.where(node == -2, 0.0, found))
 
     def covered(self, lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

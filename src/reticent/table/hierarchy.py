@@ -72,7 +72,7 @@ class Hierarchy:
             ) from None
         try:
             delimiter = sniff(text)
-            rows = [row for row in csv.reader(io.StringIO(text), delimiter=delimiter) if any(row)]
+            rows = [row for row in csv.reader(io.StringIO(text), delimiter=delimiter, strict=True) if any(row)]
         except csv.Error:
             raise HierarchyError(
                 f"The hierarchy file {path.name} is no CSV.", attempt="one row per value, `;` between levels."
@@ -119,12 +119,13 @@ def _faults(table: list[list[str]]) -> tuple[list[str], list[str]]:
     widths: dict[int, int] = {}
     for row in table:
         widths[len(row)] = widths.get(len(row), 0) + 1
+    width = max(widths, key=lambda width: (widths[width], width))
     if len(widths) > 1:
-        listed = ", ".join(f"{count} row(s) of {width}" for width, count in sorted(widths.items()))
-        return [f"ragged rows: {listed}"], values
-    width = len(table[0])
+        listed = ", ".join(f"{count} row(s) of {wide}" for wide, count in sorted(widths.items()))
+        faults.append(f"ragged rows: {listed}")
+        table = [row for row in table if len(row) == width]  # the rest of the faults are looked for in most of the rows
     if width < 2:
-        return ["it has one column: a leaf needs at least a root above it"], values
+        return [*faults, "it has one column: a leaf needs at least a root above it"], values
     blank = sum(1 for row in table if any(not cell for cell in row[1:]))
     if blank:
         faults.append(f"{blank} row(s) hold an empty label above the leaf")
