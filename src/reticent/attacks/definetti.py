@@ -1,0 +1,83 @@
+"""The deFinetti attack (Kifer, SIGMOD 2009): learn from all groups at once which value goes with whom, and use it inside each group.
+
+Start from a random assignment within each group, train a naive Bayes classifier on it, reassign by the classifier within each group,
+and repeat.  Assignments are kept as probabilities: for every person and group, a distribution over values whose sum over the group's
+people is the group's published histogram (one step of Sinkhorn scaling a round).  Where boxes overlap, a person belongs to
+the densest boxes that cover them, in proportion to their density; in an anatomized release the group is known.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from reticent.attacks.score import Outcome, score
+from reticent.attacks.seen import Seen
+
+NEAREST = 16  # boxes a person may belong to
+SMOOTHING = 0.5
+
+
+def definetti(seen: Seen, *, rounds: int = 30) -> Outcome:
+    point, group, weight = memberships(seen)
+    belief = assign(seen.points, [domain.size for domain in seen.quasi], seen.counts, point, group, weight, rounds)
+    return score("definetti", belief, seen.truth, seen.promised)
+
+
+def memberships(seen: Seen) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(point, group, people): the densest boxes over each point, sharing its people."""
+    density = seen.counts.sum(axis=1) / seen.room
+    most = min(NEAREST, len(density))
+    points, groups, weights = [], [], []
+    for here, inside in seen.covering():
+        reach = np.where(inside, density, 0)
+        nearest = np.argpartition(-reach, most - 1, axis=1)[:, :most]
+        share = np.take_along_axis(reach, nearest, axis=1)
+        at, _ = np.nonzero(share)
+        points.append(at + here.start)
+        groups.append(nearest[share > 0])
+        weights.append(
+            (share / np.maximum(share.sum(axis=1, keepdims=True), 1e-300))[share > 0] * seen.people[at + here.start]
+        )
+    return np.concatenate(points), np.concatenate(groups), np.concatenate(weights)
+
+
+def assign(
+    points: np.ndarray,
+    sizes: list[int],
+    counts: np.ndarray,
+    point: np.ndarray,
+    group: np.ndarray,
+    weight: np.ndarray,
+    rounds: int = 30,
+) -> np.ndarray:
+    """(points, values) beliefs after so many rounds; `weight` people of a `point` are in a `group`."""
+    published = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    present = np.bincount(group, weights=weight, minlength=len(counts))
+    belief = published[group]
+    for _ in range(rounds):
+        learned = classify(points, sizes, point, belief * weight[:, None])
+        belief = published[group] * learned[point]
+        belief /= np.maximum(belief.sum(axis=1, keepdims=True), 1e-300)
+        held = np.zeros_like(published)
+        np.add.at(held, group, belief * weight[:, None])
+        wanted = published * present[:, None]
+        belief *= np.divide(wanted, held, out=np.zeros_like(held), where=held > 0)[group]
+        belief /= np.maximum(belief.sum(axis=1, keepdims=True), 1e-300)
+    total = np.zeros((len(points), counts.shape[1]))
+    np.add.at(total, point, belief * weight[:, None])
+    whole = total.sum(axis=1, keepdims=True)
+    overall = counts.sum(axis=0) / counts.sum()
+    return np.where(whole > 0, total / np.where(whole > 0, whole, 1), overall)
+
+
+def classify(points: np.ndarray, sizes: list[int], point: np.ndarray, assigned: np.ndarray) -> np.ndarray:
+    """(points, values): prod_j Pr(t_j | v) from the people assigned to each value, up to a factor for each point."""
+    held = np.zeros((len(points), assigned.shape[1]))
+    np.add.at(held, point, assigned)
+    totals = held.sum(axis=0)
+    likely = np.zeros_like(held)
+    for axis, size in enumerate(sizes):
+        table = np.zeros((size, held.shape[1]))
+        np.add.at(table, points[:, axis], held)
+        likely += np.log((table + SMOOTHING) / (totals + SMOOTHING * size))[points[:, axis]]
+    return np.exp(likely - likely.max(axis=1, keepdims=True))

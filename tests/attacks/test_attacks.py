@@ -1,0 +1,208 @@
+import json
+from math import comb
+
+import numpy as np
+import polars as pl
+import pytest
+
+import reticent as rt
+from reticent.attacks import ATTACKS, attack
+from reticent.attacks.definetti import assign
+from reticent.attacks.naive_bayes import beliefs, conditionals
+from reticent.attacks.score import score, wilson
+from reticent.attacks.seen import of_cells, seen
+from reticent.attacks.similarity import families
+from reticent.attacks.skewness import group_beliefs
+from reticent.cli.main import main
+from reticent.engines import local
+from reticent.errors import RequestError
+from reticent.methods.beta_perturbation import BetaPerturbation
+from reticent.methods.burel import Burel
+from reticent.models.beta_likeness import BetaLikeness
+from reticent.utility.boxes import boxes
+
+ILLS = [["flu", "lung", "*"], ["cold", "lung", "*"], ["gout", "joint", "*"], ["ache", "joint", "*"]]
+COLUMNS = {"age": rt.quasi(numeric=True), "town": rt.quasi(), "illness": rt.sensitive(hierarchy=ILLS)}
+
+
+def people(rows: int = 600, tied: float = 0.7) -> pl.DataFrame:
+    """The older, the more joints: `tied` of the people follow their age."""
+    rng = np.random.default_rng(4)
+    age = rng.integers(20, 60, rows)
+    by_age = np.array(["flu", "cold", "gout", "ache"])[(age - 20) // 10]
+    anyhow = rng.choice(["flu", "cold", "gout", "ache"], rows, p=[0.4, 0.3, 0.2, 0.1])
+    return pl.DataFrame(
+        {"age": age, "town": rng.choice(["a", "b"], rows), "illness": np.where(rng.random(rows) < tied, by_age, anyhow)}
+    )
+
+
+def published(frame: pl.DataFrame, beta: object = 2) -> rt.Release:
+    return rt.publish(rt.Job(columns=COLUMNS, promises=[BetaLikeness(beta)], method=Burel()), frame=frame, seed=1)
+
+
+def exact_release(frame: pl.DataFrame):
+    """What an adversary sees of a release that generalizes nothing."""
+    from types import SimpleNamespace
+
+    cells = local.count(frame.lazy(), COLUMNS).cells
+    return of_cells(cells, boxes(SimpleNamespace(frame=lambda: frame.cast({"age": pl.String})), cells))
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_every_attack_reports_success_beside_its_baseline(name: str):
+    frame = people()
+    found = attack(published(frame), frame, name)
+    table = found.to_dict()
+    assert list(table) == ["attack", "targets", "success", "low", "high", "baseline", "worst_posterior", "promised"]
+    assert table["attack"] == name
+    assert table["targets"] == 600
+    assert 0 <= table["low"] <= table["success"] <= table["high"] <= 1
+    assert 0 < table["worst_posterior"] <= 1
+    assert len(found.guess) == len(found.posterior)
+
+
+@pytest.mark.parametrize("name", ["naive-bayes", "definetti", "skewness"])
+def test_beliefs_are_distributions(name: str):
+    frame = people(200)
+    view = seen(published(frame), frame)
+    belief = beliefs(view) if name == "naive-bayes" else group_beliefs(view)
+    assert belief.sum(axis=1) == pytest.approx(1)
+
+
+def test_beta_bounds_what_the_groups_alone_say():
+    frame = people()
+    outcome = attack(published(frame, "0.5"), frame, "skewness")
+    assert outcome.worst_posterior <= outcome.promised + 1e-9
+
+
+def test_equation_17_is_normalised():
+    frame = people()
+    view = seen(published(frame), frame)
+    for axis, domain in enumerate(view.quasi):
+        assert conditionals(view, axis, domain.size).sum(axis=0) == pytest.approx(1)
+
+
+def test_naive_bayes_on_exact_data_is_the_textbook_classifier():
+    frame = people(300)
+    view = exact_release(frame)
+    values = list(view.sensitive.texts)
+    for point, belief in zip(view.points[:20], beliefs(view)[:20], strict=True):
+        age, town = int(view.quasi[0].texts[point[0]]), view.quasi[1].texts[point[1]]
+        by_hand = []
+        for value in values:
+            those = frame.filter(pl.col("illness") == value)
+            by_hand.append(len(those) / 300 * those["age"].eq(age).mean() * those["town"].eq(town).mean())
+        assert belief == pytest.approx(np.array(by_hand) / sum(by_hand))
+
+
+def test_definetti_learns_who_is_who_in_pairs():
+    """Anatomy with l = 2: each pair holds a young and an old person and both values.  A fair coin would hit half."""
+    rng = np.random.default_rng(1)
+    pairs = 200
+    old = np.tile([0, 1], pairs)
+    points = np.column_stack([old, rng.integers(0, 5, 2 * pairs)])
+    truth = np.where(rng.random(2 * pairs) < 0.9, old, 1 - old)
+    group = np.repeat(np.arange(pairs), 2)
+    # a few pairs of one age teach the classifier; the rest are only resolved by it
+    points[:40, 0] = np.repeat([0, 1], 20)
+    truth[:40] = points[:40, 0]
+    counts = np.zeros((pairs, 2), int)
+    np.add.at(counts, (group, truth), 1)
+    belief = assign(points, [2, 5], counts, np.arange(2 * pairs), group, np.ones(2 * pairs))
+    assert (belief.argmax(axis=1) == truth).mean() > 0.85
+
+
+def test_definetti_keeps_each_groups_histogram():
+    counts = np.array([[2, 1, 0], [0, 1, 2]])
+    group = np.repeat([0, 1], 3)
+    points = np.array([[0], [1], [2], [0], [1], [2]])
+    belief = assign(points, [3], counts, np.arange(6), group, np.ones(6), rounds=60)
+    held = np.array([belief[:3].sum(axis=0), belief[3:].sum(axis=0)])
+    assert held == pytest.approx(counts, abs=0.2)
+
+
+def test_families_are_nodes_or_windows():
+    tree = local.count(people().lazy(), COLUMNS).cells.sensitive[0]
+    assert families(tree, 1, None).tolist() == [[1, 0], [1, 0], [0, 1], [0, 1]]
+    assert families(tree, 1, 3).tolist() == [[1, 0], [1, 1], [1, 1], [0, 1]]
+
+
+def test_similarity_guesses_a_family():
+    frame = people()
+    outcome = attack(published(frame), frame, "similarity")
+    lungs = frame["illness"].is_in(["flu", "cold"]).mean()
+    assert outcome.baseline == pytest.approx(max(lungs, 1 - lungs))
+    assert outcome.success >= outcome.baseline - 0.05
+
+
+def test_similarity_needs_families():
+    frame = people()
+    columns = {**COLUMNS, "illness": rt.sensitive()}
+    release = rt.publish(rt.Job(columns=columns, promises=[BetaLikeness(2)], method=Burel()), frame=frame, seed=1)
+    with pytest.raises(RequestError, match="no families"):
+        attack(release, frame, "similarity")
+
+
+@pytest.mark.parametrize(("hits", "targets"), [(0, 10), (3, 10), (10, 10), (480, 1000)])
+def test_the_wilson_interval_holds_its_two_ends(hits: int, targets: int):
+    """Its ends are the shares from which the observed one is 1.96 standard errors away."""
+    low, high = wilson(hits, targets)
+    share = hits / targets
+    for end in (low, high):
+        if 0 < end < 1:
+            assert abs(share - end) == pytest.approx(1.959963985 * np.sqrt(end * (1 - end) / targets))
+    assert low <= share <= high
+
+
+def test_the_wilson_interval_covers_about_95_percent():
+    covered = 0.0
+    for hits in range(41):
+        low, high = wilson(hits, 40)
+        covered += comb(40, hits) * 0.3**hits * 0.7 ** (40 - hits) * (low <= 0.3 <= high)
+    assert 0.93 < covered < 0.98
+
+
+def test_the_scorer_counts_people_not_points():
+    truth = np.array([[8, 2], [0, 10]])
+    outcome = score("any", np.array([[0.6, 0.4], [0.9, 0.1]]), truth, None)
+    assert outcome.success == 8 / 20
+    assert outcome.baseline == 12 / 20
+    assert outcome.worst_posterior == 0.9
+
+
+def test_an_attack_does_not_read_the_truth():
+    frame = people()
+    view = seen(published(frame), frame)
+    from dataclasses import replace
+
+    blind = replace(view, truth=np.ones_like(view.truth))
+    for name in ("naive_bayes", "definetti", "skewness", "similarity"):
+        run = getattr(__import__(f"reticent.attacks.{name}", fromlist=[name]), name)
+        assert np.array_equal(run(view).guess, run(blind).guess)
+
+
+def test_an_unknown_attack_and_another_kind_are_refused():
+    frame = people()
+    with pytest.raises(RequestError, match="no attack"):
+        attack(published(frame), frame, "brute")
+    perturbed = rt.publish(
+        rt.Job(columns=COLUMNS, promises=[BetaLikeness(1)], method=BetaPerturbation()), frame=frame, seed=1
+    )
+    with pytest.raises(RequestError, match="perturbed"):
+        attack(perturbed, frame, "skewness")
+    with pytest.raises(RequestError, match="lacks 1 column"):
+        attack(published(frame), frame.drop("town"), "skewness")
+
+
+def test_the_command_prints_json(tmp_path, capsys):
+    frame = people()
+    frame.write_csv(tmp_path / "people.csv")
+    published(frame).save(tmp_path / "r")
+    assert (
+        main(["attack", str(tmp_path / "r"), "--source", str(tmp_path / "people.csv"), "--as", "naive-bayes", "--json"])
+        == 0
+    )
+    assert json.loads(capsys.readouterr().out)["attack"] == "naive-bayes"
+    assert main(["attack", str(tmp_path / "r"), "--source", str(tmp_path / "people.csv")]) == 0
+    assert "definetti" in capsys.readouterr().out
+    assert main(["attack", str(tmp_path / "none"), "--source", str(tmp_path / "people.csv")]) == 1
