@@ -1,0 +1,92 @@
+"""Suppression of skewed tables by its definition, record by record and table by table (Xu, Wang, Fu & Wong).
+
+Tables are tuples of counts by name.  Ties in rank go by an order of the names, the attack averages over all of them; nothing here
+is quick.
+"""
+
+from collections import defaultdict
+from fractions import Fraction
+from itertools import combinations, permutations, product
+
+
+def tables(rows, values):
+    """Every way to give so many records to so many names, each at least one."""
+    for cuts in combinations(range(1, rows), values - 1):
+        yield tuple(b - a for a, b in zip((0, *cuts), (*cuts, rows), strict=True))
+
+
+def violates(table, l):  # noqa: E741
+    return l * max(table) > sum(table)
+
+
+def by_rank(table, names=None):
+    """Names, most frequent first; ties in the order of `names`."""
+    return sorted(names or range(len(table)), key=lambda name: -table[name])
+
+
+def p_eligible(published, l):  # noqa: E741
+    return l * max(published) <= sum(published)
+
+
+def l_candidate(published, rows, l):  # noqa: E741
+    return l * (sorted(published, reverse=True)[l - 1] + rows - sum(published)) > rows
+
+
+def d_suppression(table, start=None, names=None):
+    """Every state of D-suppression, from `start` (the table itself) down to one record at the highest level."""
+    rank = {name: at for at, name in enumerate(by_rank(table, names))}
+    left = list(table if start is None else start)
+    yield tuple(left)
+    while max(left) > 1:
+        highest = [name for name in range(len(left)) if left[name] == max(left)]
+        left[max(highest, key=rank.__getitem__)] -= 1
+        yield tuple(left)
+
+
+def first(table, l, start=None, names=None):  # noqa: E741
+    """The first state with P-eligibility and l-candidacy."""
+    rows = sum(table)
+    states = d_suppression(table, start, names)
+    return next(state for state in states if p_eligible(state, l) and l_candidate(state, rows, l))
+
+
+def unsafe(table, l, names=None):  # noqa: E741
+    return {first(table, l, names=names): Fraction(1)}
+
+
+def safe(table, l, names=None):  # noqa: E741
+    level = sorted(table, reverse=True)[l - 1]
+    return {tuple(min(count, level) for count in table): Fraction(1)}
+
+
+def randomized(table, l, names=None):  # noqa: E741
+    """R-suppression, figure 3: every (h, F) with its probability."""
+    ranked = by_rank(table, names)
+    levels = [*(table[name] for name in ranked), 1]
+    found = defaultdict(Fraction)
+    for h in range(l):
+        low, high = levels[h + 1], levels[h]
+        for level in range(low, high + 1):
+            start = list(table)
+            start[ranked[0]] = level
+            found[first(table, l, start, names)] += Fraction(1, l * (high - low + 1))
+    return dict(found)
+
+
+def attack(rows, values, l, suppress, weight=lambda table: 1):  # noqa: E741
+    """{published: {name: Pr(name was S_1 | published)}} over all violating tables and all ways to break ties."""
+    joint = defaultdict(lambda: defaultdict(Fraction))
+    for table in tables(rows, values):
+        if violates(table, l):
+            for names in permutations(range(values)):
+                for published, chance in suppress(table, l, names).items():
+                    joint[published][by_rank(table, names)[0]] += weight(table) * chance
+    return {
+        published: {name: w / sum(weights.values()) for name, w in weights.items()}
+        for published, weights in joint.items()
+    }
+
+
+def subtables(table):
+    """Every table that withholding some records leaves, one record of each value at least."""
+    return product(*(range(1, count + 1) for count in table))

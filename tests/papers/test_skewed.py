@@ -1,0 +1,178 @@
+"""Paper 2: Xu, Wang, Fu & Wong, "Publishing skewed sensitive microdata", with ERRATA section 2."""
+
+# ruff: noqa: E741  `l` is the field's own letter
+
+import random
+from collections import Counter
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from reticent.attacks.eligibility import joint, posterior, risk
+from reticent.methods.levels import cut, stops
+from reticent.methods.suppression import KINDS
+from tests.oracle import skewed
+
+T = np.array([10, 4, 2, 1, 1])
+"""Figure 1: {S1:10, S2:4, S3:2, S4:1, S5:1}."""
+
+
+def published(kind: str, counts, l: int) -> list[int]:
+    return KINDS[kind].published(np.array(counts), l).tolist()
+
+
+def worst(rows: int, values: int, l: int, kind: str, prior: str = "uniform") -> Fraction:
+    return max(
+        weight / sum(weights.values()) / Counter(table)[count]
+        for table, weights in joint(rows, values, l, kind, prior).items()
+        for count, weight in weights.items()
+    )
+
+
+def random_violating(number: int, *, most_values: int = 5, most: int = 7) -> tuple[list[int], int]:
+    draw = random.Random(number)
+    while True:
+        counts = sorted((draw.randint(1, most) for _ in range(draw.randint(2, most_values))), reverse=True)
+        l = draw.randint(2, len(counts))
+        if l * counts[0] > sum(counts):
+            return counts, l
+
+
+def test_example_1_minimum_suppression_withholds_6_and_leaves_two_candidates():
+    assert published("unsafe", T, 3) == [4, 4, 2, 1, 1]
+    found = posterior([4, 4, 2, 1, 1], 18, 3, "unsafe")
+    assert found.by_count == {4: Fraction(1, 2)}
+
+
+def test_example_2_the_less_frequent_of_tied_values_goes_first():
+    states = list(skewed.d_suppression(tuple(T.tolist())))
+    assert states[6] == (4, 4, 2, 1, 1)
+    assert states[7] == (4, 3, 2, 1, 1)
+    assert states[8] == (3, 3, 2, 1, 1)
+    assert cut(T, 10, 4, 1).tolist() == [4, 3, 2, 1, 1]
+
+
+def test_example_3_unsafe_stops_at_level_4_after_6_and_safe_at_level_2_after_10():
+    found = stops(T, 3, T[:1])
+    assert (found.level[0], found.extra[0], found.withheld[0]) == (4, 0, 6)
+    candidacy = [skewed.l_candidate(state, 18, 3) for state in skewed.d_suppression((10, 4, 2, 1, 1))]
+    assert candidacy.index(True) == 5
+    assert published("safe", T, 3) == [2, 2, 2, 1, 1]
+    assert KINDS["safe"].expected(T, 3) == 10
+
+
+def test_example_4_h_2_and_level_3_publish_3_3_2_1_1():
+    found = stops(T, 3, np.array([3]))
+    assert cut(T, 3, int(found.level[0]), int(found.extra[0])).tolist() == [3, 3, 2, 1, 1]
+    assert found.withheld[0] == 8
+
+
+@pytest.mark.parametrize("base", [(11, 3, 2, 1, 1), (3, 11, 2, 1, 1), (3, 3, 10, 1, 1)])
+def test_example_5_every_reconstruction_is_plausible(base):
+    assert (3, 3, 2, 1, 1) in skewed.randomized(base, 3)
+
+
+def test_example_5_is_not_ambiguous_even_if_every_plausible_table_is_equally_likely():
+    """ERRATA 2.1: the example counts three tables; there are more, and they favour S'_3."""
+    found = posterior([3, 3, 2, 1, 1], 18, 3, "randomized", "plausible")
+    assert found.by_count[2] == Fraction(7, 16)
+    assert found.worst > Fraction(1, 3)
+
+
+@pytest.mark.parametrize("number", range(80))
+def test_property_1_order_is_preserved_and_a_level_reached_with_least_suppression(number):
+    counts, _ = random_violating(number, most_values=4, most=6)
+    for state in skewed.d_suppression(tuple(counts)):
+        assert list(state) == sorted(state, reverse=True)
+        assert state[0] == max(state), "S_1 is always among the highest"
+    for level in range(1, counts[0] + 1):
+        least = sum(counts) - sum(min(count, level) for count in counts)
+        others = [sum(counts) - sum(p) for p in skewed.subtables(counts) if max(p) == level]
+        assert least == min(others)
+
+
+@pytest.mark.parametrize("number", range(80))
+def test_theorem_1_safe_stops_where_l_values_first_share_the_highest_level(number):
+    counts, l = random_violating(number)
+    first = next(
+        state
+        for state in skewed.d_suppression(tuple(counts))
+        if skewed.p_eligible(state, l) and sum(count == max(state) for count in state) >= l
+    )
+    assert published("safe", counts, l) == list(first)
+
+
+@pytest.mark.parametrize("number", range(80))
+def test_theorem_2_nothing_eligible_and_candidate_withholds_less_than_unsafe(number):
+    counts, l = random_violating(number, most_values=4, most=6)
+    found = published("unsafe", counts, l)
+    assert tuple(found) == skewed.first(tuple(counts), l)
+    rows = sum(counts)
+    fitting = [p for p in skewed.subtables(counts) if skewed.p_eligible(p, l) and skewed.l_candidate(p, rows, l)]
+    assert sum(found) == max(map(sum, fitting))
+
+
+@pytest.mark.parametrize(("rows", "values", "l"), [(9, 3, 2), (9, 3, 3), (10, 4, 3), (11, 4, 2), (9, 4, 4)])
+@pytest.mark.parametrize("kind", ["unsafe", "safe", "randomized"])
+def test_the_attack_is_the_oracles(rows, values, l, kind):
+    theirs = skewed.attack(rows, values, l, getattr(skewed, kind))
+    assert set(joint(rows, values, l, kind, "uniform")) == {tuple(sorted(table, reverse=True)) for table in theirs}
+    for table, names in theirs.items():
+        found = posterior(table, rows, l, kind).by_count
+        assert {name: found[table[name]] for name in names} == names
+
+
+def test_errata_2_1_theorem_3_fails_against_a_bayesian_adversary():
+    assert worst(12, 4, 2, "randomized") == Fraction(18, 25)
+    assert posterior([4, 4, 3, 2, 1], 18, 3, "randomized").worst == Fraction(19, 40)
+    assert worst(18, 5, 3, "randomized") == Fraction(38, 53)
+
+
+@pytest.mark.parametrize("rows", range(6, 19))
+@pytest.mark.parametrize("l", [3, 4])
+def test_errata_2_1_no_violation_is_seen_for_l_equal_to_m(rows, l):
+    assert worst(rows, l, l, "randomized") <= Fraction(1, l)
+
+
+@pytest.mark.parametrize("prior", ["uniform", "shapes", "records", "plausible"])
+@pytest.mark.parametrize(("values", "l"), [(2, 2), (3, 2), (3, 3), (4, 2), (4, 3), (5, 3), (5, 4), (6, 3)])
+def test_safe_never_exceeds_1_over_l(values, l, prior):
+    for rows in range(values + 1, 17):
+        if l * (rows - values + 1) > rows:
+            assert worst(rows, values, l, "safe", prior) <= Fraction(1, l)
+
+
+@pytest.mark.parametrize(
+    ("values", "l"), [(2, 2), (3, 2), (3, 3), (4, 2), (4, 3), (5, 3), (5, 4), (6, 3), (7, 3), (7, 5)]
+)
+def test_calibrated_never_exceeds_1_over_l_under_its_prior(values, l):
+    for rows in range(values + 1, 21):
+        if l * (rows - values + 1) > rows:
+            assert worst(rows, values, l, "calibrated") <= Fraction(1, l)
+
+
+def test_calibrated_can_exceed_1_over_l_under_another_prior():
+    """The limit of the claim: its prior is the uniform one."""
+    assert worst(18, 5, 3, "calibrated") == Fraction(1, 3)
+    assert worst(18, 5, 3, "calibrated", "shapes") == Fraction(1, 2)
+
+
+def test_errata_2_2_an_eligible_table_is_left_alone():
+    assert risk([4, 3, 3, 2], 3, "randomized").suppressed == 0
+
+
+def test_errata_2_3_with_l_equal_to_m_no_value_vanishes():
+    for counts in ([9, 2, 1], [5, 1, 1], [4, 4, 1]):
+        for chance, table in KINDS["randomized"].outcomes(np.array(counts), 3):
+            assert chance > 0 and table.min() >= 1
+
+
+def test_the_figures_of_example_1_in_one_table():
+    found = {kind: risk(T.tolist(), 3, kind) for kind in KINDS}
+    assert {kind: round(one.suppressed, 3) for kind, one in found.items()} == {
+        "unsafe": 6.0, "safe": 10.0, "randomized": 7.889, "calibrated": 9.75,
+    }  # fmt: skip
+    assert found["safe"].worst_posterior == found["calibrated"].worst_posterior == pytest.approx(1 / 3)
+    assert found["randomized"].worst_posterior == pytest.approx(0.46677, abs=1e-5)
+    assert found["unsafe"].worst_posterior == 0.5
