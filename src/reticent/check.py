@@ -7,7 +7,7 @@ the method weighs them.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import MISSING, asdict, dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from reticent.errors import JobError, PromiseUnreachable, RequestError, suggest
 from reticent.job import Job
 from reticent.publish import read, refuse_unable
 from reticent.randomness import Random
+from reticent.recipe.compose import plan
 from reticent.recipe.recipe import Recipe
 from reticent.table.roles import Column, Role, with_role
 from reticent.table.source import collect
@@ -83,12 +84,13 @@ def _others(job: Job, names: Sequence[str] | None) -> list[Any]:
         if name not in registry.METHODS:
             raise JobError(f"Unknown method {name!r}.", attempt=suggest(name, registry.METHODS))
     kinds = [registry.method(name) for name in (registry.METHODS if names is None else names) if name != job.method.name]
-    return [kind() for kind in kinds if all(isinstance(promise, kind.keeps) for promise in job.promises)]
+    able = [kind for kind in kinds if all(isinstance(promise, kind.keeps) for promise in job.promises)]
+    return [kind() for kind in able if not any(f.default is MISSING and f.default_factory is MISSING for f in fields(kind))]
 
 
 def _outlook(job: Job, method: Any, cells: Any, columns: Mapping[str, Column], *, own: bool) -> Outlook:
     try:
-        way = registry.way(method.kind).of(method.plan(cells, job.promises, Random.secure()), columns)
+        way = registry.way(method.kind).of(plan(job.prepare, method, cells, job.promises, Random.secure()), columns)
     except PromiseUnreachable as error:
         return Outlook(method.name, False, why=str(error))
     except RequestError as error:
@@ -96,6 +98,8 @@ def _outlook(job: Job, method: Any, cells: Any, columns: Mapping[str, Column], *
             raise
         return Outlook(method.name, False, why=error.what)
     recipe = way.recipe
+    if method.kind != "generalized":  # quasi-identifiers as they are: no spans to lose by
+        return Outlook(method.name, True, withheld=recipe.withheld)
     sizes = recipe.as_groups().sizes
     return Outlook(
         method.name,
@@ -108,13 +112,14 @@ def _outlook(job: Job, method: Any, cells: Any, columns: Mapping[str, Column], *
 
 
 def expected_loss(recipe: Recipe, weights: Mapping[str, Any] | None = None) -> float:
-    """AIL of the planned groups: rows times the weighted loss of their spans, over the published rows."""
+    """AIL of the planned groups: rows times the weighted loss of their spans, a withheld row counting 1, over all rows."""
     lower, upper = recipe.spans()
     sizes = recipe.as_groups().sizes
     quasi = recipe.cells.quasi
     share = np.array([float((weights or {}).get(domain.name, 1)) for domain in quasi])
     losses = np.column_stack([domain.loss(lower[:, at], upper[:, at]) for at, domain in enumerate(quasi)])
-    return float(sizes @ (losses @ (share / share.sum())) / max(int(sizes.sum()), 1))
+    lost = float(sizes @ (losses @ (share / share.sum()))) + recipe.withheld
+    return lost / max(int(sizes.sum()) + recipe.withheld, 1)
 
 
 def _warnings(lazy: pl.LazyFrame, columns: Mapping[str, Column], rows: int) -> list[str]:

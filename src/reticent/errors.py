@@ -35,15 +35,17 @@ class ReticentError(Exception):
 
 
 class RequestError(ReticentError):
+    """The request is wrong; nothing was written."""
+
     exit_code = 1
 
 
 class SourceError(RequestError):
-    pass
+    """The data cannot be read as asked."""
 
 
 class ColumnError(RequestError):
-    pass
+    """A column is unknown, undeclared, or of the wrong type or role."""
 
 
 class HierarchyError(RequestError):
@@ -68,38 +70,46 @@ class HierarchyError(RequestError):
 
 
 class JobError(RequestError):
-    pass
+    """A job file or a parameter is wrong."""
 
 
 class OutputExists(RequestError):
-    pass
+    """The output is there and may not be replaced."""
 
 
 class AlreadyPublished(RequestError):
-    pass
+    """The ledger knows this source."""
 
 
 class DataUnavailable(RequestError):
-    pass
+    """A public data set cannot be fetched."""
 
 
 class PromiseUnreachable(ReticentError):
+    """No release was found that keeps the promise."""
+
     exit_code = 2
 
 
 class AuditFailed(ReticentError):
+    """A release does not keep its promise."""
+
     exit_code = 3
 
 
 class BundleDamaged(AuditFailed):
-    pass
+    """A release folder is incomplete, damaged or changed."""
 
 
 class DiskError(ReticentError):
+    """What was to be written cannot be."""
+
     exit_code = 74
 
 
 class InternalError(ReticentError):
+    """A bug of ours."""
+
     exit_code = 70
 
 

@@ -1,0 +1,83 @@
+"""Imports point one way (docs/how-it-works.md has the picture)."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.house.repository import PACKAGE, imports, module_name
+
+ANYBODY = {"errors", "randomness", "toml", "__version__"}
+LAYERS = {
+    "kernels": set(),
+    "table": set(),
+    "datasets": set(),
+    "errors": set(),
+    "randomness": set(),
+    "toml": set(),
+    "registry": set(),  # knows the others by name only
+    "models": {"table", "kernels"},
+    "recipe": {"models", "kernels", "table"},
+    "methods": {"models", "recipe", "kernels", "table"},
+    "release": {"table"},
+    "utility": {"release", "kernels", "table"},
+    "audit": {"release", "utility", "kernels", "table"},
+    "query": {"release", "kernels", "table"},
+    # An adversary knows the method, and counts the source as an engine does.
+    "attacks": {"engines", "job", "kernels", "methods", "models", "query", "recipe", "registry", "release", "table", "utility"},
+    "engines": {"recipe", "release", "kernels", "table"},
+    "job": {"registry", "models", "table"},
+    "draft": {"table"},
+    "publish": {"engines", "recipe", "release", "audit", "job", "registry", "table"},
+    "check": {"publish", "engines", "recipe", "job", "registry", "table"},
+    "report": {"publish", "release", "audit", "utility", "attacks", "query", "job", "registry", "table"},
+    "cli": None,  # the top: may use everything
+}
+MODULES = sorted(PACKAGE.rglob("*.py"))
+
+
+def layer(name: str) -> str:
+    return name.split(".")[1] if "." in name else "reticent"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_a_module_imports_only_what_stands_below_it(path):
+    own = layer(module_name(path))
+    if own == "reticent":
+        pytest.skip("the package itself names what is public and imports nothing until it is used")
+    assert own in LAYERS, f"{own} has no place among the layers yet: give it one"
+    allowed = LAYERS[own]
+    if allowed is not None:
+        used = {layer(name) for name in imports(path)} - {own} - (ANYBODY if own not in ("kernels", "errors") else set())
+        assert used <= allowed, f"{module_name(path)} imports {sorted(used - allowed)}"
+
+
+def test_nothing_imports_the_command_line():
+    for path in MODULES:
+        if layer(module_name(path)) != "cli":
+            assert "cli" not in {layer(name) for name in imports(path)}, path
+
+
+def test_kernels_import_numpy_and_cython_alone():
+    import ast
+
+    for path in (PACKAGE / "kernels").glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module or ""]
+                roots = {name.split(".")[0] for name in names}
+                own = {name for name in names if name.startswith("reticent.kernels")}
+                assert roots <= {"numpy", "cython", "libc", "math", "__future__"} or own, f"{path.name} imports {names}"
+
+
+def test_the_audit_shares_no_code_path_with_planning():
+    """Neither a model's caps and checks, nor methods, recipes and engines, nor a kernel that any of them uses."""
+    judged = {name for path in (PACKAGE / "audit").rglob("*.py") for name in imports(path)}
+    judged |= {name for path in (PACKAGE / "utility").rglob("*.py") for name in imports(path)}
+    planned = {name for part in ("models", "methods", "recipe", "engines") for path in (PACKAGE / part).rglob("*.py") for name in imports(path)}
+    for name in judged:
+        assert layer(name) not in ("models", "methods", "recipe", "engines", "registry", "publish", "job"), name
+
+    def kernels(names: set[str]) -> set[str]:
+        return {name.split(".")[2] for name in names if layer(name) == "kernels"}
+
+    assert not kernels(judged) & kernels(planned)
