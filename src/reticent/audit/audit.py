@@ -78,8 +78,7 @@ def _opened(release: Any, expect_digest: str | None, job: Any, columns: Mapping[
     for name, tree in (hierarchy or {}).items():
         if name not in declared:
             raise JobError(f"A hierarchy is given for {name!r}, which has no role.", attempt="quasi=[...] or sensitive=[...] with it.")
-        one = declared[name]
-        declared[name] = Column(one.role, one.type, tree, one.order, one.domain, one.missing)
+        declared[name] = replace(declared[name], hierarchy=tree)
     asked = [*promises, *(job.promises if job is not None else ())]
     marks = tuple(missing) or (job.source.missing if job is not None else ())
     return open_table(folder, declared, asked, missing=marks, jointly=bool(getattr(job, "jointly", False)))

@@ -108,7 +108,24 @@ def _places(column: Scale, entry: Mapping[str, Any], values: pl.Series) -> list[
         found = dict(zip(present, column.positions(present), strict=True))
     except Unreadable:
         found = {text: _place(column, text) for text in present}
-    return [None if text is None else found[text] for text in texts]
+    ends = [column.positions([str(entry[side])])[0] if side in entry else None for side in ("bottom", "top")]
+    return [None if text is None or found[text] is None else _within(found[text], *ends) for text in texts]
+
+
+def _within(place: Any, bottom: Any, top: Any) -> Any:
+    """Where a value is published that lies beyond a declared top or bottom: at the bound."""
+    place = place if top is None else min(place, top)
+    return place if bottom is None else max(place, bottom)
+
+
+def beyond(entry: Mapping[str, Any], values: pl.Series) -> pl.Series:
+    """Which values lie beyond a declared top or bottom, and so must not be published."""
+    column = scale(entry, [])
+    if not isinstance(column, Line) or not {"top", "bottom"} & set(entry):
+        return pl.Series([False] * len(values), dtype=pl.Boolean)
+    free = {name: value for name, value in entry.items() if name not in ("top", "bottom")}
+    places = zip(_places(column, free, values), _places(column, entry, values), strict=True)
+    return pl.Series([was != now for was, now in places], dtype=pl.Boolean)
 
 
 def _place(column: Line, text: str) -> Any:

@@ -1,9 +1,9 @@
 """Did anything else of the source leak?  Values that must not be in the folder, looked for in all of its bytes.
 
 Secret are the values of columns that are not published (identifying, undeclared), and in published columns those
-that only withheld rows have.  A text that the release may show anyway (it is, or is part of, a published value, a label
-of the schema or a column's name) is no evidence and is not looked for.  Texts of less than four bytes are looked up as whole values
-only: in labels, in the manifest's ranges and lists, in Parquet dictionaries and statistics.
+that only withheld rows have, or that lie beyond a top or bottom.  A text that the release may show anyway (it is, or is part
+of, a published value, a label of the schema or a column's name) is no evidence and is not looked for.  Texts of less than four
+bytes are looked up as whole values only: in labels, in the manifest's ranges and lists, in Parquet dictionaries and statistics.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 import polars as pl
 
 from reticent.audit.contents import Piece, dictionaries, file_pieces, pieces
-from reticent.audit.covering import Covering
+from reticent.audit.covering import Covering, beyond
 from reticent.audit.published import Published
 from reticent.audit.search import Needles
 from reticent.table.labels import ANY, parse
@@ -42,7 +42,7 @@ def find(published: Published, source: pl.DataFrame, found: Covering, path: Path
         name = entry["name"]
         values = source[name]
         if entry["role"] == Role.QUASI:
-            shown[name] = _texts(values.filter(pl.Series(~stray)))
+            shown[name] = _texts(values.filter(pl.Series(~stray))) - _hidden(entry, values)
         else:
             shown[name] = _texts(published.frame[name])
         withheld[name] = _texts(values) - shown[name] - _listed(entry)
@@ -57,6 +57,14 @@ def find(published: Published, source: pl.DataFrame, found: Covering, path: Path
         hits.setdefault(piece.file, set()).update(needles.found_in(piece.data, piece.least))
     return leaks + [Leak(name, file, len(texts & present)) for file, present in sorted(hits.items()) for name, texts in secret.items()
                     if texts & present]  # fmt: skip
+
+
+def _hidden(entry: Mapping[str, Any], values: pl.Series) -> set[str]:
+    """Values of a column beyond its top or bottom: whoever has them, they are published as the bound."""
+    if not {"top", "bottom"} & set(entry):
+        return set()
+    distinct = values.unique().drop_nulls()
+    return _texts(distinct.filter(beyond(entry, distinct)))
 
 
 def _pieces(published: Published, path: Path) -> Iterable[Piece]:
@@ -81,7 +89,7 @@ def _explained(published: Published, shown: Mapping[str, set[str]]) -> list[str]
     return found + _WORDS
 
 
-_WORDS = ["reticent format kind generalized data rows withheld columns name role type dtype domain order hierarchy values jointly",
+_WORDS = ["reticent format kind generalized data rows withheld columns name role type dtype domain order hierarchy values jointly top bottom round_to rows_per_person",
           "promises model column method weights seeded prepare files sha256 bytes data.parquet data.csv README.md manifest.json true false",
           "quasi-identifying sensitive insensitive numeric categorical ordinal date carried refuse category enhanced two_sided distance"]  # fmt: skip
 

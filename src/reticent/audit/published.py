@@ -129,6 +129,7 @@ def describe_column(name: str, column: Column, series: pl.Series) -> dict[str, A
         entry["order"] = list(column.order)
     if column.domain is not None:
         entry["domain"] = list(column.domain)
+    entry |= {name: given for name in ("top", "bottom", "round_to") if (given := getattr(column, name)) is not None}
     entry["type"] = column.type or _guess(series, column)
     return entry
 

@@ -54,7 +54,7 @@ class Generalized:
         entries = []
         for name, column in self.columns.items():
             if column.role is Role.QUASI:
-                entries.append(quasi_schema(*quasi[name], declared=column.domain is not None))
+                entries.append(quasi_schema(*quasi[name], column))
             elif column.role is Role.SENSITIVE:
                 entries.append(sensitive_schema(cells.sensitive[cells.sensitive_at(name)], column.missing))
             elif column.role is Role.INSENSITIVE:

@@ -60,9 +60,7 @@ class Perturbed:
         for name, column in self.columns.items():
             if column.role is Role.QUASI:
                 at = [domain.name for domain in cells.quasi].index(name)
-                entries.append(
-                    quasi_schema(cells.quasi[at], _published(recipe, at), declared=column.domain is not None)
-                )
+                entries.append(quasi_schema(cells.quasi[at], _published(recipe, at), column))
             elif column.role is Role.SENSITIVE:
                 entries.append(sensitive_schema(cells.sensitive[0], column.missing))
             elif column.role is Role.INSENSITIVE:

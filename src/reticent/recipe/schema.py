@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from reticent.table.banded import BandDomain
 from reticent.table.domain import Domain, RangeDomain, TreeDomain
 from reticent.table.labels import ANY, parse
+from reticent.table.roles import Column
 
 
-def quasi_schema(domain: Domain, published: list[str | None], declared: bool = False) -> dict[str, Any]:
+def quasi_schema(domain: Domain, published: list[str | None], column: Column) -> dict[str, Any]:
     """A quasi-identifier's entry: a steward's hierarchy and order as given; what stems from data cut down to what is published."""
+    declared = column.domain is not None
     entry: dict[str, Any] = {
         "name": domain.name,
         "role": "quasi-identifying",
         "type": domain.kind,
         "dtype": domain.dtype,
     }
+    entry |= {side: _end(end, domain) for side in ("bottom", "top") if (end := getattr(column, side)) is not None}
     if None in published:
         entry["null"] = True
     if isinstance(domain, RangeDomain):
@@ -37,6 +41,13 @@ def quasi_schema(domain: Domain, published: list[str | None], declared: bool = F
     else:
         entry["values"] = sorted({text for label in published if label not in (None, ANY) for text in parse(label)[1]})
     return entry
+
+
+def _end(end: int | float | str, domain: Domain) -> int | float | str:
+    """A bound as the column's own values print."""
+    if not isinstance(end, str):
+        return end
+    return end[:10] if domain.dtype == "Date" else datetime.fromisoformat(end).isoformat()
 
 
 def sensitive_schema(domain: Domain, missing: str) -> dict[str, Any]:

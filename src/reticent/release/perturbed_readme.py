@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from reticent.release.wording import coarser
+
 
 def text(manifest: dict[str, Any]) -> str:
     column = next(c["name"] for c in manifest["columns"] if c["role"] == "sensitive")
@@ -20,6 +22,8 @@ def text(manifest: dict[str, Any]) -> str:
         'release = rt.open("this folder")',
         'release.count(pl.col("...") == ..., values=["..."])      # estimate and standard error',
         "```",
+        "",
+        *(f"- `{c['name']}`: {said}." for c in manifest["columns"] for said in coarser(c)),
         "",
         "## What is promised",
         "",

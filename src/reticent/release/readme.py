@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from reticent.release import perturbed_readme
-from reticent.release.wording import promise_sentence
+from reticent.release.wording import coarser, promise_sentence
 
 _LIMITS = """\
 - The promise is about this release alone: a second release of the same people, or other data about them, can say more.
@@ -45,7 +45,7 @@ def _cell(text: str) -> str:
 
 def _reading(column: dict[str, Any]) -> str:
     if column["role"] != "quasi-identifying":
-        return f"as it was ({column['dtype']})"
+        return "; ".join([f"as it was ({column['dtype']})", *coarser(column)])
     if column["type"] == "categorical":
         return "a value, or a node of the hierarchy in the manifest that covers it; `*` is any value"
-    return "a value, or a range `[low, high]` with both ends included; `*` is any value"
+    return "a value, or a range `[low, high]` with both ends included; `*` is any value" + "".join(f"; {said}" for said in coarser(column))

@@ -1,4 +1,4 @@
-"""Each promise in one plain sentence, from its manifest entry."""
+"""Each promise in one plain sentence, and what was made coarser of a column, from their manifest entries."""
 
 from __future__ import annotations
 
@@ -27,3 +27,10 @@ def promise_sentence(promise: dict[str, Any]) -> str:
     form += "; nor rarer by as much" if promise.get("two_sided") else ""
     column = f"`{given['column']}`" if "column" in given else "the sensitive column"
     return template.format(**{**given, "column": column, "form": form})
+
+
+def coarser(column: dict[str, Any]) -> list[str]:
+    """What top and bottom coding and rounding did to a column."""
+    words = {"bottom": "earlier", "top": "later"} if column["type"] == "date" else {"bottom": "less", "top": "more"}
+    said = [f"`{column[side]}` means {column[side]} or {words[side]}" for side in words if side in column]
+    return said + ([f"rounded to the nearest multiple of {column['round_to']}"] if "round_to" in column else [])

@@ -16,6 +16,7 @@ from reticent.table.banded import band_domain, sorted_by_position
 from reticent.table.builders import BuiltHierarchy, build
 from reticent.table.cells import Cells, gather
 from reticent.table.domain import Domain, range_domain, tree_domain
+from reticent.table.ends import clipped, refuse_unordered
 from reticent.table.hierarchy import Hierarchy
 from reticent.table.roles import Column, Role, with_role
 
@@ -89,6 +90,7 @@ def coding(name: str, column: Column, series: pl.Series, counts: np.ndarray) -> 
         return _dates(name, column, raw, null)
     if kind == "ordinal":
         return _ordinal(name, column, raw, null)
+    refuse_unordered(name, column)
     return _categories(name, raw, null, tree)
 
 
@@ -99,7 +101,7 @@ def _hierarchy(name: str, column: Column, series: pl.Series, counts: np.ndarray)
         return None
     if column.type == "ordinal":
         raise ColumnError(f"Column {name!r} has an order and a hierarchy.", attempt="one of them.")
-    tree = build(asked, series, counts.tolist(), name) if isinstance(asked, Mapping) else Hierarchy.of(asked, name)
+    tree = _built(name, column, series, counts) if isinstance(asked, Mapping) else Hierarchy.of(asked, name)
     if column.role is Role.SENSITIVE and not _given(tree):
         raise ColumnError(
             f"The hierarchy of the sensitive column {name!r} is built from the data.",
@@ -107,6 +109,16 @@ def _hierarchy(name: str, column: Column, series: pl.Series, counts: np.ndarray)
             attempt="saving it, looking at it, and giving the file.",
         )
     return tree
+
+
+def _built(name: str, column: Column, series: pl.Series, counts: np.ndarray) -> Hierarchy:
+    """A hierarchy as the column asks for it, over the values that can be published: none beyond its top or bottom."""
+    if column.top is not None or column.bottom is not None:
+        held = series.is_not_null()
+        series, counts = series.filter(held), counts[held.to_numpy()]
+        on_line = dates if isinstance(column.bottom if column.top is None else column.top, str) else numbers
+        series = clipped(name, column, on_line(name, series))
+    return build(column.hierarchy, series, counts.tolist(), name)
 
 
 def _given(tree: Hierarchy) -> bool:
@@ -120,7 +132,7 @@ def comparable(name: str, series: pl.Series) -> pl.Series:
         if series.is_infinite().any():
             raise ColumnError(f"Column {name!r} holds an infinite number.", attempt="clipping or removing it.")
         return series.fill_nan(None)
-    if dtype.is_numeric() or dtype in (pl.String, pl.Boolean, pl.Null) or dtype.is_temporal():
+    if dtype.is_numeric() or dtype in (pl.String, pl.Boolean, pl.Null, pl.Date, pl.Datetime, pl.Time):
         return series
     if isinstance(dtype, pl.Categorical | pl.Enum):
         return series.cast(pl.String)
@@ -176,7 +188,7 @@ def dates(name: str, raw: pl.Series) -> pl.Series:
 
 
 def _numeric(name: str, column: Column, raw: pl.Series, null: bool) -> Coding:
-    found = numbers(name, raw)
+    found = clipped(name, column, numbers(name, raw))
     values = found.unique().sort()
     declared = None if column.domain is None else (float(column.domain[0]), float(column.domain[1]))
     if declared and len(values) and (float(values[0]) < declared[0] or float(values[-1]) > declared[1]):
@@ -198,7 +210,7 @@ def _numeric(name: str, column: Column, raw: pl.Series, null: bool) -> Coding:
 
 
 def _dates(name: str, column: Column, raw: pl.Series, null: bool) -> Coding:
-    found = dates(name, raw)
+    found = clipped(name, column, dates(name, raw))
     values = found.unique().sort()
     texts = values.cast(pl.String).to_list() if values.dtype == pl.Date else values.dt.to_string("iso").to_list()
     domain = range_domain(
@@ -225,7 +237,7 @@ def _ordinal(name: str, column: Column, raw: pl.Series, null: bool) -> Coding:
 
 def _banded(name: str, column: Column, kind: str, raw: pl.Series, null: bool, tree: Hierarchy) -> Coding:
     """Numbers (or dates of a built hierarchy) published by nodes; leaves are matched by value, however they are written."""
-    found = numbers(name, raw) if kind == "numeric" else dates(name, raw)
+    found = clipped(name, column, numbers(name, raw) if kind == "numeric" else dates(name, raw))
     values = found.to_physical().cast(pl.Float64).to_numpy()
     leaves = pl.Series(tree.leaves, dtype=pl.String).str.strip_chars()
     read = (
@@ -251,9 +263,10 @@ def _banded(name: str, column: Column, kind: str, raw: pl.Series, null: bool, tr
 def _categories(name: str, raw: pl.Series, null: bool, tree: Hierarchy | None) -> Coding:
     texts = raw.cast(pl.String).to_list()
     given = tree is not None and _given(tree)
+    if tree is None and not texts:  # nothing but nulls: no tree, and no value of the column's type to print
+        return Coding(range_domain(name, "categorical", str(raw.dtype), [], np.zeros(0), null=null), raw, np.zeros(0, np.int32))
     if tree is None:
-        order = raw.sort().cast(pl.String).to_list()  # numbers in the order of numbers
-        tree = Hierarchy.flat(order or [""])
+        tree = Hierarchy.flat(raw.sort().cast(pl.String).to_list())  # numbers in the order of numbers
     known = {leaf: code for code, leaf in enumerate(tree.leaves)}
     lacking = [text for text in texts if text not in known]
     if lacking:

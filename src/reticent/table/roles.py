@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date, datetime
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import Any
@@ -36,6 +37,9 @@ class Column:
     `type` None is decided from the data: numbers and dates of a typed source are ranges, everything else a category.
     `hierarchy` is a path, rows in ARX layout, or a `Hierarchy`.  `order` lists an ordinal column's values.
     `missing` says what a null in a sensitive column is: refused, or a published category of its own.
+    `top` and `bottom` of a quasi-identifier are the bounds beyond which a value is published as the bound.  `round_to` is the
+    step an insensitive number is rounded to, `acknowledge` lets a near-unique one pass.  `rows_per_person` of an identifying
+    column is the most rows one person has: k-anonymity then counts persons.
     """
 
     role: Role
@@ -45,6 +49,10 @@ class Column:
     domain: tuple[Any, Any] | None = None
     missing: str = "refuse"
     acknowledge: bool = False
+    top: Any = None
+    bottom: Any = None
+    round_to: Any = None
+    rows_per_person: int | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "role", parse_role(self.role))
@@ -61,6 +69,39 @@ class Column:
             raise JobError("An ordinal column needs its values in order.", attempt='order = ["low", "middle", "high"].')
         if self.domain is not None:
             object.__setattr__(self, "domain", parse_domain(self.domain))
+        for option, role in _ONLY_FOR.items():
+            if getattr(self, option) is not None and self.role is not role:
+                raise JobError(
+                    f"{option} is for {role.value} columns.", attempt=f"role = {role.value!r}, or leaving it out."
+                )
+        self._check_ends()
+        if self.round_to is not None:
+            object.__setattr__(self, "round_to", parse_step(self.round_to))
+        if self.rows_per_person is not None and (
+            not isinstance(self.rows_per_person, int)
+            or isinstance(self.rows_per_person, bool)
+            or self.rows_per_person < 1
+        ):
+            raise JobError("rows_per_person must be a whole number of 1 or more.", attempt="rows_per_person = 3.")
+
+    def _check_ends(self) -> None:
+        for side in ("bottom", "top"):
+            object.__setattr__(self, side, parse_end(getattr(self, side), side))
+        ends = [end for end in (self.bottom, self.top) if end is not None]
+        if ends and self.type not in (None, "numeric", "date"):
+            raise JobError(
+                f"A column of type {self.type!r} has no top or bottom.", attempt='type = "numeric" or "date".'
+            )
+        if len(ends) == 2 and (isinstance(ends[0], str) != isinstance(ends[1], str) or ends[0] > ends[1]):
+            raise JobError("The bottom must not lie above the top.", attempt="bottom = 18, top = 80.")
+
+
+_ONLY_FOR = {
+    "top": Role.QUASI,
+    "bottom": Role.QUASI,
+    "round_to": Role.INSENSITIVE,
+    "rows_per_person": Role.IDENTIFYING,
+}
 
 
 def parse_role(role: str) -> Role:
@@ -84,9 +125,41 @@ def parse_domain(domain: Any) -> tuple[Any, Any]:
     raise JobError("A domain is two numbers, the least first.", attempt="domain = [0, 120].")
 
 
-def identifying() -> Column:
+def parse_end(value: Any, side: str) -> int | float | str | None:
+    """A bound as a job declares it: a number, or a date as text."""
+    try:
+        if value is None or isinstance(value, date):
+            return value and value.isoformat()
+        if isinstance(value, str):
+            datetime.fromisoformat(value)
+            return value
+        return parse_number(value)
+    except (TypeError, ValueError, OverflowError):
+        raise JobError(
+            f"{side} must be a number or a date.", attempt=f'{side} = 80, or {side} = "2001-12-31".'
+        ) from None
+
+
+def parse_step(value: Any) -> int | float:
+    try:
+        if (step := parse_number(value)) > 0:
+            return step
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise JobError("round_to must be a number above 0.", attempt="round_to = 10.")
+
+
+def parse_number(value: Any) -> int | float:
+    """A finite number, whole where it is."""
+    if isinstance(value, bool | str):
+        raise TypeError
+    number = float(value)
+    return int(value) if number == int(number) else number
+
+
+def identifying(**how: Any) -> Column:
     """Never published; used to count persons."""
-    return Column(Role.IDENTIFYING)
+    return Column(Role.IDENTIFYING, **how)
 
 
 def quasi(*, numeric: bool = False, **how: Any) -> Column:

@@ -48,7 +48,7 @@ def typed(texts: Sequence[str | None] | pl.Series, dtype: str) -> pl.Series:
     if kind == pl.Date:
         return series.str.to_date("%Y-%m-%d")
     if isinstance(kind, pl.Datetime):
-        return series.str.to_datetime(
+        return series.str.replace(" ", "T", literal=True).str.to_datetime(  # Polars prints a space, ISO 8601 has a T
             "%+" if kind.time_zone else "%Y-%m-%dT%H:%M:%S%.f", time_unit=kind.time_unit
         ).cast(kind)
     if kind == pl.Boolean:
