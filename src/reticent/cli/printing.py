@@ -61,4 +61,4 @@ def stages(quiet: bool = False) -> Iterator[Callable[[str], None]]:
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("starting", total=None)
-        yield lambda stage: progress.update(task, description=stage)
+        yield lambda stage: progress.update(task, description=stage, refresh=True)
