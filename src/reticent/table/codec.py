@@ -177,6 +177,8 @@ def numbers(name: str, raw: pl.Series) -> pl.Series:
 
 def dates(name: str, raw: pl.Series) -> pl.Series:
     """Values as dates: text where all of it reads as YYYY-MM-DD."""
+    if raw.dtype == pl.Null:
+        return raw.cast(pl.Date)
     if raw.dtype == pl.String:
         found = raw.str.strip_chars().str.to_date("%Y-%m-%d", strict=False)
         if found.null_count():
@@ -264,7 +266,9 @@ def _categories(name: str, raw: pl.Series, null: bool, tree: Hierarchy | None) -
     texts = raw.cast(pl.String).to_list()
     given = tree is not None and _given(tree)
     if tree is None and not texts:  # nothing but nulls: no tree, and no value of the column's type to print
-        return Coding(range_domain(name, "categorical", str(raw.dtype), [], np.zeros(0), null=null), raw, np.zeros(0, np.int32))
+        return Coding(
+            range_domain(name, "categorical", str(raw.dtype), [], np.zeros(0), null=null), raw, np.zeros(0, np.int32)
+        )
     if tree is None:
         tree = Hierarchy.flat(raw.sort().cast(pl.String).to_list())  # numbers in the order of numbers
     known = {leaf: code for code, leaf in enumerate(tree.leaves)}

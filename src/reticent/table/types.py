@@ -16,6 +16,7 @@ _SIMPLE = {
         pl.Int16,
         pl.Int32,
         pl.Int64,
+        pl.Int128,
         pl.UInt8,
         pl.UInt16,
         pl.UInt32,
@@ -48,9 +49,13 @@ def typed(texts: Sequence[str | None] | pl.Series, dtype: str) -> pl.Series:
     if kind == pl.Date:
         return series.str.to_date("%Y-%m-%d")
     if isinstance(kind, pl.Datetime):
-        return series.str.replace(" ", "T", literal=True).str.to_datetime(  # Polars prints a space, ISO 8601 has a T
-            "%+" if kind.time_zone else "%Y-%m-%dT%H:%M:%S%.f", time_unit=kind.time_unit
-        ).cast(kind)
+        return (
+            series.str.replace(" ", "T", literal=True)
+            .str.to_datetime(  # Polars prints a space, ISO 8601 has a T
+                "%+" if kind.time_zone else "%Y-%m-%dT%H:%M:%S%.f", time_unit=kind.time_unit
+            )
+            .cast(kind)
+        )
     if kind == pl.Boolean:
         return series.replace_strict({"true": True, "false": False}, return_dtype=pl.Boolean)
     if kind == pl.Time:
