@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from reticent.audit.measure import anonymity, closeness, disclosure, diversity, likeness
+from reticent.audit.measure import anonymity, closeness, disclosure, diversity, families, likeness
 from reticent.audit.measure.comparison import exact
 from reticent.audit.sensitive import Sensitive
 from reticent.errors import BundleDamaged
@@ -123,6 +123,23 @@ def _likeness(asked: Mapping[str, Any], table: Recount, column: str | None) -> M
     return {"beta": found}, found is not None and found <= exact(asked["beta"])
 
 
+def _semantic(asked: Mapping[str, Any], table: Recount, column: str | None) -> Measured:
+    found, level = table.column(column), int(asked.get("level", 1))
+    if found.paths is None or not 1 <= level < found.paths.shape[1] - 1:
+        raise BundleDamaged(f"A promise speaks of level {level} of the hierarchy of {found.name!r}, which has none.")
+    form = {"enhanced": asked.get("enhanced", True), "two_sided": asked.get("two_sided", False)}
+    beta = families.semantic_beta(found.views, found.paths[:, level], **form)
+    return {"beta": beta, "level": level}, beta is not None and beta <= exact(asked["beta"])
+
+
+def _proximity(asked: Mapping[str, Any], table: Recount, column: str | None) -> Measured:
+    found, width = table.column(column), exact(asked["width"])
+    if found.positions is None:
+        raise BundleDamaged(f"A promise speaks of windows of {found.name!r}, which has no order.")
+    beta = families.proximity_beta(found.views, found.positions, width, enhanced=asked.get("enhanced", True))
+    return {"beta": beta, "width": width}, beta is not None and beta <= exact(asked["beta"])
+
+
 def _disclosure(asked: Mapping[str, Any], table: Recount, column: str | None) -> Measured:
     ratio = disclosure.worst_ratio(table.column(column).views, absent=asked.get("absent", "break"))
     base = asked.get("base", "e")
@@ -140,6 +157,8 @@ JUDGES: dict[str, Callable[[Mapping[str, Any], Recount, str | None], Measured]] 
     "t-closeness": _closeness,
     "beta-likeness": _likeness,
     "delta-disclosure": _disclosure,
+    "semantic-beta-likeness": _semantic,
+    "proximity-beta-likeness": _proximity,
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ class Sensitive:
     name: str
     views: list[Counts]
     paths: np.ndarray | None
+    positions: Sequence[Fraction | None] | None = None  # where each value stands, in columns that have an order
 
 
 def recount(column: Mapping[str, Any], series: pl.Series, groups: Groups) -> Sensitive:
@@ -35,7 +37,19 @@ def recount(column: Mapping[str, Any], series: pl.Series, groups: Groups) -> Sen
     distinct = values.distinct.gather(one)
     counts = groups.counts(Numbered(rank[values.codes], distinct))
     paths = None if tree is None else _paths(tree, distinct)
-    return Sensitive(column["name"], views(counts, distinct.is_null().to_numpy()), paths)
+    return Sensitive(column["name"], views(counts, distinct.is_null().to_numpy()), paths, _positions(column, distinct))
+
+
+def _positions(column: Mapping[str, Any], distinct: pl.Series) -> list[Fraction | None] | None:
+    """Numbers as they are written, dates in their unit, ordered values by rank."""
+    if column["type"] == "numeric":
+        return [None if text is None else Fraction(text) for text in distinct.cast(pl.String).to_list()]
+    if column["type"] == "date":
+        return [None if unit is None else Fraction(unit) for unit in distinct.to_physical().to_list()]
+    if column["type"] == "ordinal":
+        place = {text: Fraction(i) for i, text in enumerate(column["order"])}
+        return [None if text is None else place[text] for text in distinct.cast(pl.String).to_list()]
+    return None
 
 
 def ranks(column: Mapping[str, Any], distinct: pl.Series) -> tuple[np.ndarray, Hierarchy | None]:

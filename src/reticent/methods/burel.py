@@ -6,7 +6,7 @@ its bucket only; the sizes of classes depend on the sensitive column only.
 
 Departs from it: cells with quotas instead of rows; the corrections of the errata, 1.1 to 1.4; two-sided beta-likeness, where
 every value is a bucket of its own, since a lower bound says nothing of values that share one; classes of at least k rows where
-k-anonymity is promised too; and a table that only one class would keep, because a value is too rare, is refused.
+k-anonymity is promised too; families of values (a level of the sensitive hierarchy) in place of values; and a table that only one class would keep, because a value is too rare, is refused.
 """
 
 from __future__ import annotations
@@ -21,8 +21,10 @@ from reticent.methods.buckets import Buckets, bucket_values
 from reticent.methods.ectree import bi_split
 from reticent.methods.retrieve import retrieve
 from reticent.models.beta_likeness import BetaLikeness
+from reticent.models.caps import join
 from reticent.models.k_anonymity import KAnonymity
-from reticent.models.promises import BoundPromises, Promises
+from reticent.models.promises import Promises
+from reticent.models.semantic_likeness import SemanticLikeness
 from reticent.randomness import Random
 from reticent.recipe.recipe import Recipe
 from reticent.table.cells import Cells
@@ -39,7 +41,7 @@ class Burel:
     axes: str = "stretched"
     name: ClassVar[str] = "burel"
     kind: ClassVar[str] = "generalized"
-    keeps: ClassVar[tuple[type, ...]] = (BetaLikeness, KAnonymity)
+    keeps: ClassVar[tuple[type, ...]] = (BetaLikeness, SemanticLikeness, KAnonymity)
 
     def __post_init__(self) -> None:
         for option, known in (("fill", FILLS), ("axes", AXES)):
@@ -50,30 +52,48 @@ class Burel:
                 )
 
     def plan(self, cells: Cells, promises: Promises, rng: Random) -> Recipe:
-        bound = promises.bind(cells)
-        column = protected_column(self.name, bound)
-        totals = cells.totals(column)
-        refuse_single_value(self.name, cells.sensitive[column].name, totals)
-        buckets = bucket_values(totals, [caps for _, caps in bound.caps], cells.sensitive[column].null_code)
-        sizes = bi_split(buckets.sizes, lambda nodes: buckets.allow(nodes) & (nodes.sum(axis=1) >= bound.least_size))
+        column, family, least = protected(promises, cells)
+        name = cells.sensitive[column].name
+        totals = np.bincount(family, weights=cells.totals(column)).astype(np.int64)
+        refuse_single_value(self.name, name, totals)
+        null = int(family[-1]) if cells.sensitive[column].null else -1
+        caps = join(
+            [
+                cap
+                for promise in promises
+                if not isinstance(promise, KAnonymity)
+                for cap in capped(promise).caps(totals, null)
+            ]
+        )
+        buckets = bucket_values(totals, caps, null)
+        sizes = bi_split(buckets.sizes, lambda nodes: buckets.allow(nodes) & (nodes.sum(axis=1) >= least))
         if len(sizes) == 1:
-            refuse_whole_table(cells.sensitive[column].name, totals, buckets)
-        return retrieve(
-            cells, buckets.of_value[cells.values[:, column]], sizes, rng.stream("burel"), fill=self.fill, axes=self.axes
-        )
+            refuse_whole_table(name, totals, buckets)
+        bucket = buckets.of_value[family[cells.values[:, column]]]
+        return retrieve(cells, bucket, sizes, rng.stream("burel"), fill=self.fill, axes=self.axes)
 
 
-def protected_column(method: str, bound: BoundPromises) -> int:
-    """The one sensitive column that the promises speak of."""
-    columns = {column for column, _ in bound.caps}
-    if len(columns) != 1:
+def protected(promises: Promises, cells: Cells) -> tuple[int, np.ndarray, int]:
+    """The one sensitive column that the promises speak of, the family of each of its values, and the least class size."""
+    about = [promise for promise in promises if not isinstance(promise, KAnonymity)]
+    columns = {cells.sensitive_at(promise.column) for promise in about}
+    levels = {getattr(promise, "level", 0) for promise in about}
+    if len(columns) != 1 or len(levels) != 1:
         raise JobError(
-            f"{method} protects one sensitive column; the promises speak of {len(columns)}.",
-            attempt='method = "mondrian" or "mosaic" for several.',
+            f"burel protects one sensitive column at one level; the promises speak of {len(columns)} and {len(levels)}.",
+            attempt='method = "mondrian" for several.',
         )
-    if bound.least_size > bound.cells.rows:
-        raise PromiseUnreachable(f"k = {bound.least_size} cannot be met: the table has {bound.cells.rows} row(s).")
-    return columns.pop()
+    least = max((promise.k for promise in promises if isinstance(promise, KAnonymity)), default=1)
+    if least > cells.rows:
+        raise PromiseUnreachable(f"k = {least} cannot be met: the table has {cells.rows} row(s).")
+    column = columns.pop()
+    domain = cells.sensitive[column]
+    return column, about[0].families(domain) if levels.pop() else np.arange(domain.size), least
+
+
+def capped(promise: BetaLikeness | SemanticLikeness) -> BetaLikeness:
+    """What caps families: beta-likeness of them as if each were a value."""
+    return promise.likeness if isinstance(promise, SemanticLikeness) else promise
 
 
 def refuse_single_value(method: str, name: str, totals: np.ndarray) -> None:

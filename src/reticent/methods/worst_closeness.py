@@ -50,7 +50,7 @@ def ground(distance: str, domain: Domain, totals: np.ndarray) -> Ground:
 def _levels(domain: TreeDomain) -> list[np.ndarray]:
     """The node above each value at every level below the root; a null is a node of its own on all of them."""
     paths = domain.hierarchy.paths
-    return [np.append(paths[:, level], [-1] * domain.null) for level in range(paths.shape[1] - 1)]
+    return [np.append(paths[:, level], [-1] * domain.null).astype(np.int64) for level in range(paths.shape[1] - 1)]
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,82 @@
+"""beta-likeness of families of values: nodes of a sensitive hierarchy (semantic), windows of a width (proximity).
+
+Semantic: rows of one family are counted as one value, and the measure is that of `likeness`.  Proximity: values i .. j are all that some
+interval of the width holds iff x_j - x_i <= width and the neighbours on both sides do not fit as well, x_(j+1) - x_(i-1) > width.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+
+from reticent.audit.measure import likeness
+from reticent.audit.measure.comparison import compare_ln, extremes_by_value
+from reticent.audit.measure.counts import Counts
+
+CHUNK = 4096  # groups looked at together
+
+
+def semantic_beta(views: list[Counts], family: np.ndarray, *, enhanced: bool, two_sided: bool) -> Fraction | None:
+    """The least beta of the families' frequencies; `family` is that of each value."""
+    return likeness.beta([_gathered(view, family) for view in views], enhanced=enhanced, two_sided=two_sided)
+
+
+def _gathered(view: Counts, family: np.ndarray) -> Counts:
+    families = int(family.max(initial=-1)) + 1
+    pair, inverse = np.unique(view.group * families + family[view.value], return_inverse=True)
+    count = np.bincount(inverse, weights=view.count).astype(np.int64)
+    totals = np.bincount(family, weights=view.totals, minlength=families).astype(np.int64)
+    return Counts(pair // families, pair % families, count, totals, view.emptied)
+
+
+def proximity_beta(
+    views: list[Counts], positions: Sequence[Fraction | None], width: Fraction, *, enhanced: bool
+) -> Fraction | None:
+    """The least beta that holds for every window; `positions` ascend, None (a null) stands alone."""
+    least = Fraction(0)
+    for view in views:
+        for p, q in _frequencies(view, positions, width):
+            gain = q / p - 1
+            if enhanced and gain > 0 and compare_ln(1 / p, gain) < 0:
+                return None
+            least = max(least, gain)
+    return least
+
+
+def runs(positions: Sequence[Fraction], width: Fraction) -> list[tuple[int, int]]:
+    """(first, last) of every window with other values in it."""
+    found, last = [], len(positions) - 1
+    for i in range(len(positions)):
+        for j in range(i, len(positions)):
+            if positions[j] - positions[i] > width:
+                break
+            if i == 0 or j == last or positions[j + 1] - positions[i - 1] > width:
+                found.append((i, j))
+    return found
+
+
+def _frequencies(
+    view: Counts, positions: Sequence[Fraction | None], width: Fraction
+) -> list[tuple[Fraction, Fraction]]:
+    """(frequency in the table, greatest in a group) of each window."""
+    occurring = np.flatnonzero(view.totals)
+    known = [int(v) for v in occurring if positions[v] is not None]
+    spans = [(known[i], known[j]) for i, j in runs([positions[v] for v in known], width)]  # type: ignore[misc]
+    spans += [(int(v), int(v)) for v in occurring if positions[v] is None]
+    first, last = (np.array(ends, np.int64) for ends in zip(*spans, strict=True))
+    until = np.append(0, np.cumsum(view.totals))
+    share = [Fraction(int(n), view.rows) for n in until[last + 1] - until[first]]
+    worst: dict[int, Fraction] = {}
+    for start in range(0, view.groups, CHUNK):
+        here = (view.group >= start) & (view.group < start + CHUNK)
+        sizes = view.sizes[start : start + CHUNK]
+        held = np.zeros((len(sizes), len(view.totals) + 1), np.int64)
+        np.add.at(held, (view.group[here] - start, view.value[here] + 1), view.count[here])
+        held = np.cumsum(held, axis=1)
+        inside = held[:, last + 1] - held[:, first]
+        window = np.broadcast_to(np.arange(len(spans)), inside.shape)
+        found = extremes_by_value(window.ravel(), inside.ravel(), np.repeat(sizes, len(spans)), max)
+        worst = {w: max(q, worst.get(w, Fraction(0))) for w, q in found.items()}
+    return [(share[w], q) for w, q in worst.items()]

@@ -1,0 +1,83 @@
+"""Proximity beta-likeness: beta-likeness of every window of a chosen width, for numeric sensitive values.
+
+Cao & Karras (VLDB 2012, section 7) ask for it: an extension to numbers "should constrain not merely the variation in the frequencies
+of discrete numerical values, but rather of any values in close proximity", against proximity attacks (Li, Tao & Xiao, SIGMOD 2008).
+
+A window is any interval [x, x + width]; width 0 is beta-likeness of single values.  As x moves, the values in the window change where
+x passes a value or x + width reaches one: 2m windows at most have different values in them.  Numbers are compared as they are written,
+dates in days (times in microseconds), ordered values by rank.  The null is in no window of others.  Closed under union.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import ClassVar
+
+import numpy as np
+
+from reticent.errors import JobError
+from reticent.models.beta_likeness import BetaLikeness
+from reticent.models.exact import exact
+from reticent.models.families import family_check
+from reticent.models.shapes import Check
+from reticent.table.cells import Cells
+from reticent.table.domain import Domain, RangeDomain
+
+
+@dataclass(frozen=True, slots=True)
+class ProximityLikeness:
+    """beta-likeness of the rows in every window of a width."""
+
+    beta: Fraction
+    width: Fraction
+    enhanced: bool = True
+    column: str | None = None
+    name: ClassVar[str] = "proximity-beta-likeness"
+    needs_sensitive: ClassVar[bool] = True
+    union_closed: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "beta", self.likeness.beta)
+        object.__setattr__(self, "width", exact(self.width, "width"))
+        if self.width < 0:
+            raise JobError(
+                "proximity-beta-likeness needs width >= 0.",
+                attempt="the distance within which values are as good as equal.",
+            )
+
+    @property
+    def likeness(self) -> BetaLikeness:
+        return BetaLikeness(self.beta, self.enhanced)
+
+    def bind(self, cells: Cells) -> Check:
+        at = cells.sensitive_at(self.column)
+        domain, totals = cells.sensitive[at], cells.totals(at)
+        occurring = [code for code in np.flatnonzero(totals).tolist() if code != domain.null_code]
+        spans = windows([position(domain, code) for code in occurring], self.width)
+        member = np.zeros((domain.size, len(spans) + 1), np.int64)
+        for window, (first, last) in enumerate(spans):
+            member[occurring[first : last + 1], window] = 1
+        if domain.null:
+            member[domain.null_code, -1] = 1
+        return family_check(self.likeness, at, member, totals, domain.null_code)
+
+
+def position(domain: Domain, code: int) -> Fraction:
+    """Where a value stands, exactly."""
+    if not isinstance(domain, RangeDomain):
+        raise JobError(
+            f"proximity-beta-likeness needs numbers, dates or ordered values in {domain.name!r}.",
+            attempt='type = "numeric", order = [...], or semantic-beta-likeness for categories.',
+        )
+    return Fraction(domain.texts[code]) if domain.kind == "numeric" else Fraction(float(domain.positions[code]))
+
+
+def windows(positions: list[Fraction], width: Fraction) -> list[tuple[int, int]]:
+    """(first, last) of every run of values that some interval of this width holds and no more; positions ascend."""
+    events = sorted({*positions, *(x - width for x in positions)})
+    between = [(a + b) / 2 for a, b in pairwise(events)]
+    found = {(bisect_left(positions, x), bisect_right(positions, x + width) - 1) for x in [*events, *between]}
+    return sorted((first, last) for first, last in found if first <= last)
