@@ -137,3 +137,13 @@ def test_the_audit_agrees_with_the_oracle_on_every_measure(request):
     assert found["groups"] == len(groups)
     assert found["achieved"]["k-anonymity"] == measures.k_anonymity(groups)
     assert found["achieved"]["distinct-l-diversity"] == measures.distinct_l(groups)
+
+
+@settings(UNHURRIED, max_examples=80)
+@given(requests(missing_sensitive=True, carried=True, most_rows=60))
+def test_the_audit_finds_every_published_row_in_its_source(request):
+    table, promises = request
+    assume(whole_table_keeps(table, promises))
+    release = rt.publish(job_of(table, promises), frame=frame_of(table))
+    found = rt.audit(release.folder, source=frame_of(table))
+    assert found.source.unmatched == 0

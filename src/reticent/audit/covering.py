@@ -51,7 +51,8 @@ def match_rows(published: Published, numbered: Mapping[str, Numbered], source: p
         covered, codes = label_cover(entry, labels.distinct, values.distinct, foreign=published.foreign)
         covers.append(covered)
         boxes.append(labels)
-        points.append(Numbered(codes[values.codes], values.distinct))
+        # a place for every code: a value the schema does not explain has one beyond the distinct values
+        points.append(Numbered(codes[values.codes], pl.Series(np.arange(int(codes.max(initial=0)) + 1))))
     ours, theirs, size = _values(published, source)
     covers.append(Cover(np.arange(size), np.arange(size), np.full(size, -1), np.zeros((0, size + 1), np.int32)))
     box, box_rows, box_of_row = _distinct([*boxes, ours], len(published.frame))
