@@ -22,7 +22,7 @@ def place(domain: Domain, series: pl.Series) -> tuple[np.ndarray, np.ndarray]:
     """(down, up) of each value, int32."""
     series = comparable(domain.name, series)
     raw = series.unique().drop_nulls()
-    if isinstance(domain, RangeDomain) and domain.kind != "ordinal":
+    if isinstance(domain, RangeDomain) and domain.kind in ("numeric", "date"):
         down, up = _between(domain, raw)
     else:
         code = _codes(domain, raw)
