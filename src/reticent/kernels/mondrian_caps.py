@@ -19,10 +19,10 @@ def keep_caps(
     held: cython.longlong[:, ::1],
     bounds: cython.longlong[:, ::1],
     rules: cython.longlong[:, ::1],
-    one: cython.bint,
+    most: cython.longlong,
     kept: cython.char[::1],
 ):
-    """kept[i] = whether both sides of cut i keep the caps; with `one`, no cut of a node is judged after one that does.
+    """kept[i] = whether both sides of cut i keep the caps; none of a node's is judged after `most` that do.
 
     rules[r] = (least size, least distinct, null, without, present only, how many lower caps are positive, first value,
     end of values, shift from values to bounds); bounds = upper and lower caps, each a numerator and a denominator.
@@ -30,7 +30,7 @@ def keep_caps(
     i: cython.Py_ssize_t
     seen: cython.Py_ssize_t = 0
     values: cython.Py_ssize_t = 1
-    settled: cython.bint = False
+    enough: cython.longlong = 0
     for i in range(rules.shape[0]):
         values = max(values, rules[i, 7])
     inside: cython.longlong[::1] = np.zeros(values, np.int64)
@@ -41,43 +41,13 @@ def keep_caps(
             if i == 0 or cuts[i, 0] != cuts[i - 1, 0]:
                 _put_back(inside, outside, touched, seen, False)
                 seen = _count(i, cuts, atom, first, held, outside, touched)
-                settled = False
+                enough = 0
             kept[i] = 0
-            if not settled:
+            if enough < most:
                 _move(i, cuts, words, atom, first, held, inside, outside)
                 kept[i] = _keeps(inside, touched, seen, bounds, rules) and _keeps(outside, touched, seen, bounds, rules)
                 _put_back(inside, outside, touched, seen, True)
-                settled = one and kept[i]
-
-
-def tally(
-    cuts: cython.longlong[:, ::1],
-    words: cython.ulonglong[:, ::1],
-    atom: cython.int[::1],
-    first: cython.longlong[::1],
-    held: cython.longlong[:, ::1],
-    column: cython.Py_ssize_t,
-    counts: cython.longlong[:, ::1],
-):
-    """counts[2i], counts[2i + 1] = how often each value of a sensitive column occurs on either side of cut i."""
-    i: cython.Py_ssize_t
-    r: cython.Py_ssize_t
-    h: cython.Py_ssize_t
-    v: cython.Py_ssize_t
-    whole: cython.longlong[::1] = np.zeros(counts.shape[1], np.int64)
-    with cython.nogil:
-        for i in range(cuts.shape[0]):
-            if i == 0 or cuts[i, 0] != cuts[i - 1, 0]:
-                whole[:] = 0
-                for r in range(cuts[i, 0], cuts[i, 1]):
-                    for h in range(first[atom[r]], first[atom[r] + 1]):
-                        whole[held[h, 1 + column]] += held[h, 0]
-            for r in range(cuts[i, 0], cuts[i, 1]):
-                if cuts[i, 3] <= _code(words, r, cuts[i, 2]) <= cuts[i, 4]:
-                    for h in range(first[atom[r]], first[atom[r] + 1]):
-                        counts[2 * i, held[h, 1 + column]] += held[h, 0]
-            for v in range(counts.shape[1]):
-                counts[2 * i + 1, v] = whole[v] - counts[2 * i, v]
+                enough += kept[i]
 
 
 @cython.cfunc

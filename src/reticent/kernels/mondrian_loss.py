@@ -277,7 +277,9 @@ class Sweep:
         lo: cython.int = self.box[self.i, 0, j]
         span: cython.Py_ssize_t = self.box[self.i, 1, j] - lo + 1
         if span <= 2 * n + 64:
-            self.runs = _short_runs(start, n, j, lo, span, self.words, self.count, self.tally, self.code, self.upto, self.rank)
+            self.runs = _short_runs(
+                start, n, j, lo, span, self.words, self.count, self.tally, self.code, self.upto, self.rank
+            )
             return
         self.sort()
         self.code[0] = lo

@@ -19,7 +19,7 @@ import numpy as np
 
 from reticent.errors import JobError, suggest
 from reticent.methods.cuts.judge import Judge
-from reticent.methods.cuts.loss import LossCuts
+from reticent.methods.cuts.loss import ALWAYS, AT_FIRST, NEVER, LossCuts
 from reticent.methods.cuts.median import MedianCuts
 from reticent.methods.cuts.nodes import Nodes
 from reticent.methods.cuts.spans import Spans
@@ -35,12 +35,14 @@ from reticent.table.cells import Cells
 class Mondrian:
     """`cuts` "loss" weighs every cut by the loss it leaves; "median" is the paper's, with or without `fallback` to the
     next widest column.  `labels` "sets" publishes the exact values of a group instead of their common ancestor.
+    `thorough` (loss only) tries the best four cuts of every node one level ahead: less loss in about four times the time.
     `weights` says how much a column's loss counts; 1 where it is silent.
     """
 
     cuts: Literal["loss", "median"] = "loss"
     fallback: bool = True
     labels: Literal["nodes", "sets"] = "nodes"
+    thorough: bool = False
     weights: Mapping[str, float] | None = None
     name: ClassVar[str] = "mondrian"
     kind: ClassVar[str] = "generalized"
@@ -62,7 +64,8 @@ class Mondrian:
         apart = self.labels == "nodes" and not promises.union_closed
         spans = Spans.of(cells.quasi, self._weights(cells), apart=apart)
         if self.cuts == "loss":
-            chooser: LossCuts | MedianCuts = LossCuts(nodes, judge, spans)
+            ahead = ALWAYS if self.thorough else NEVER if judge.sizes_suffice else AT_FIRST
+            chooser: LossCuts | MedianCuts = LossCuts(nodes, judge, spans, ahead)
         else:
             chooser = MedianCuts(nodes, judge, spans, fallback=self.fallback, apart=apart)
         while len(nodes):

@@ -6,60 +6,65 @@ from functools import cached_property
 
 import numpy as np
 
-from reticent.kernels.mondrian_caps import keep_caps, tally
-from reticent.methods.cuts.nodes import Nodes
+from reticent.kernels.mondrian_caps import keep_caps
+from reticent.kernels.mondrian_tally import tally
+from reticent.methods.cuts.nodes import Nodes, ranges, run_starts
 from reticent.methods.cuts.rules import Rules, least_size
 from reticent.models.promises import BoundPromises
 from reticent.models.shapes import Groups
 
 BATCH = 1 << 22  # counts of values that a batch of cuts may take
-STAGES = (1, 7, 1 << 62)  # how many cuts of a node bound promises judge before looking whether one passed
 
 
 class Judge:
     """Promises bound to cells, asked about cuts of nodes over the same cells."""
 
-    def __init__(self, promises: BoundPromises, nodes: Nodes):
+    def __init__(self, promises: BoundPromises, nodes: Nodes, rules: Rules | None = None):
         self.promises, self.nodes = promises, nodes
-        self.rules = Rules.of(nodes.cells, promises.caps)
+        self.rules = rules or Rules.of(nodes.cells, promises.caps)
         self.least_size = max([promises.least_size, *(least_size(caps) for _, caps in promises.caps)])
+
+    def over(self, nodes: Nodes) -> Judge:
+        """The same promises asked about other nodes over the same cells."""
+        return Judge(self.promises, nodes, self.rules)
 
     @property
     def sizes_suffice(self) -> bool:
         """Whether sides of at least `least_size` rows keep every promise: then no cut need be judged."""
         return not self.promises.caps and not self.promises.checks
 
-    def first(self, cuts: np.ndarray) -> np.ndarray:
-        """Of each node's cuts, which follow one another, the first whose two sides keep every promise: their positions.
+    def best(self, cuts: np.ndarray, most: int = 1) -> np.ndarray:
+        """Of each node's cuts, which follow one another, the first `most` whose two sides keep every promise.
 
-        Sizes are the caller's to compare.
+        Their positions.  Sizes are the caller's to compare.
         """
         kept = np.arange(len(cuts))
         if self.promises.caps:
-            kept = kept[self._capped(cuts)]
+            kept = kept[self._capped(cuts, 1 << 62 if self.promises.checks else most)]
         if self.promises.checks:
-            kept = self._checked(cuts, kept)
-        return kept[np.unique(cuts[kept, 0], return_index=True)[1]] if len(kept) else kept
+            kept = self._checked(cuts, kept, most)
+        return kept[_turn(cuts[kept, 0]) < most]
 
-    def _capped(self, cuts: np.ndarray) -> np.ndarray:
+    def _capped(self, cuts: np.ndarray, most: int) -> np.ndarray:
         nodes, rules = self.nodes, self.rules
         kept = np.empty(len(cuts), np.int8)
-        keep_caps(cuts, nodes.words, nodes.atom, nodes.first, rules.held, rules.bounds, rules.rules,
-                  not self.promises.checks, kept)  # fmt: skip
+        args = cuts, nodes.words, nodes.atom, nodes.first, rules.held, rules.bounds, rules.rules
+        keep_caps(*args, most, kept)
         return kept.astype(bool)
 
-    def _checked(self, cuts: np.ndarray, asked: np.ndarray) -> np.ndarray:
-        """Positions in `asked` that pass; the best cut of each node is judged first, then a few, then the others."""
+    def _checked(self, cuts: np.ndarray, asked: np.ndarray, most: int) -> np.ndarray:
+        """Those of the positions asked for that pass, judged a few of each node at a time until enough have."""
         found: list[np.ndarray] = []
-        for stage in STAGES:
-            turn = np.arange(len(asked)) - np.repeat(*_runs(cuts[asked, 0]))
+        stage = most
+        while len(asked):
+            turn = _turn(cuts[asked, 0])
             now = asked[turn < stage]
             passed = now[self._pass(cuts[now])]
             found.append(passed)
-            asked = asked[(turn >= stage) & ~np.isin(cuts[asked, 0], cuts[passed, 0])]
-            if not len(asked):
-                break
-        return np.sort(np.concatenate(found))
+            node, enough = np.unique(cuts[passed, 0], return_counts=True)
+            asked = asked[(turn >= stage) & ~np.isin(cuts[asked, 0], node[enough >= most])]
+            stage *= 64
+        return np.sort(np.concatenate(found)) if found else asked
 
     def _pass(self, cuts: np.ndarray) -> np.ndarray:
         widest = max([domain.size for domain in self.nodes.cells.sensitive], default=1)
@@ -84,7 +89,7 @@ class Sides(Groups):
     def histogram(self, column: int) -> np.ndarray:
         if column not in self._counts:
             nodes = self._nodes
-            counts = np.zeros((len(self), self.cells.sensitive[column].size), np.int64)
+            counts = np.empty((len(self), self.cells.sensitive[column].size), np.int64)
             tally(self._cuts, nodes.words, nodes.atom, nodes.first, nodes.held, column, counts)
             self._counts[column] = counts
         return self._counts[column]
@@ -101,13 +106,13 @@ class Sides(Groups):
         nodes, cuts = self._nodes, self._cuts
         runs = cuts[:, 1] - cuts[:, 0]
         cut = np.repeat(np.arange(len(cuts)), runs)
-        row = _ranges(cuts[:, 0], runs)
+        row = ranges(cuts[:, 0], runs)
         code = nodes.codes(row, cuts[cut, 2]).astype(np.int64)
         side = 2 * cut + ((code < cuts[cut, 3]) | (code > cuts[cut, 4]))
         order = np.argsort(side, kind="stable")
         atom = nodes.atom[row[order]]
         held = nodes.first[atom + 1] - nodes.first[atom]
-        return np.repeat(side[order], held), _ranges(nodes.first[atom], held)
+        return np.repeat(side[order], held), ranges(nodes.first[atom], held)
 
     @cached_property
     def cell(self) -> np.ndarray:
@@ -122,13 +127,7 @@ class Sides(Groups):
         return np.append(0, np.cumsum(np.bincount(self._entries[0], minlength=len(self))))
 
 
-def _ranges(start: np.ndarray, length: np.ndarray) -> np.ndarray:
-    """start[0], start[0] + 1, ... for each start, one after the other."""
-    ends = np.cumsum(length)
-    return np.arange(ends[-1] if len(ends) else 0) + np.repeat(start - ends + length, length)
-
-
-def _runs(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Where runs of equal keys begin, and their lengths."""
-    begin = np.flatnonzero(np.diff(keys, prepend=-1))
-    return begin, np.diff(np.append(begin, len(keys)))
+def _turn(keys: np.ndarray) -> np.ndarray:
+    """How many equal keys precede each in its run."""
+    begin = run_starts(keys)
+    return np.arange(len(keys)) - np.repeat(begin, np.diff(np.append(begin, len(keys))))

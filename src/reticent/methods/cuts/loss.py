@@ -3,60 +3,124 @@
 A cut's weight is the sum over its sides of rows x weighted loss of their tight boxes.  Ranges are cut between any two
 values; trees too (in pre-order), and one leaf or one child of the lowest common ancestor may be cut from the rest, so
 that a side may be any set of values: sides are disjoint as sets though their labels may cover each other.
+
+A cut that uses up what a promise allows bars others: the largest nodes choose between their two best cuts by what their
+sides can be cut to next.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from reticent.kernels.mondrian_loss import weigh
 from reticent.methods.cuts.judge import Judge
-from reticent.methods.cuts.nodes import Nodes
+from reticent.methods.cuts.nodes import Nodes, run_starts
 from reticent.methods.cuts.spans import Spans
 
 FIRST, MORE = 32, 16  # candidates judged at first, and how many times more in each further round
 DEEP, EVEN = 64, 16  # from this depth on a side holds at least one row in so many, where such a cut can be made
 
 
+@dataclass(frozen=True, slots=True)
+class Ahead:
+    """Nodes with at least one row in `share` try their `options` best cuts one level ahead."""
+
+    options: int
+    share: int
+
+
+NEVER, AT_FIRST, ALWAYS = Ahead(1, 1), Ahead(2, 8), Ahead(4, 1 << 31)
+
+
+class Options(NamedTuple):
+    """Cuts that keep every promise, by node and the loss they leave."""
+
+    owner: np.ndarray
+    cuts: np.ndarray
+    loss: np.ndarray
+
+    @classmethod
+    def join(cls, parts: list[Options]) -> Options:
+        joined = cls(*(np.concatenate(part) for part in zip(*parts, strict=True)))
+        order = np.lexsort((joined.loss, joined.owner))
+        return cls(*(part[order] for part in joined))
+
+
 class LossCuts:
     """Chooses a cut for each open node, or none."""
 
-    def __init__(self, nodes: Nodes, judge: Judge, spans: Spans):
-        self.nodes, self.judge, self.spans = nodes, judge, spans
+    def __init__(self, nodes: Nodes, judge: Judge, spans: Spans, ahead: Ahead = AT_FIRST):
+        self.nodes, self.judge, self.spans, self.ahead = nodes, judge, spans, ahead
         self.depth = 0
 
     def choose(self) -> tuple[np.ndarray, np.ndarray]:
         """(which open nodes can be cut, their cuts)."""
-        size, least = self.nodes.size, self.judge.least_size
         self.depth += 1
-        chosen = np.zeros(len(size), bool)
-        cuts = np.zeros((len(size), 5), np.int64)
-        if self.depth > DEEP:
-            self._settle(np.flatnonzero(size >= 2 * least), np.maximum(size // EVEN, least), chosen, cuts)
-        self._settle(np.flatnonzero((size >= 2 * least) & ~chosen), np.full(len(size), least), chosen, cuts)
-        return chosen, cuts[chosen]
+        large = self.nodes.size * self.ahead.share >= self.nodes.cells.rows
+        found = self._options(self.ahead.options if large.any() else 1)
+        pick = run_starts(found.owner)
+        if self.ahead.options > 1 and large[found.owner].any():
+            self._look_ahead(found, large, pick)
+        chosen = np.zeros(len(self.nodes), bool)
+        chosen[found.owner[pick]] = True
+        return chosen, found.cuts[pick]
 
-    def _settle(self, trying: np.ndarray, side: np.ndarray, chosen: np.ndarray, cuts: np.ndarray) -> None:
+    def reach(self) -> np.ndarray:
+        """The loss each open node has when it is cut once more, or as it is where it cannot be."""
+        loss = self.spans.losses(self.nodes.box).sum(axis=1) * self.nodes.size
+        found = self._options(1)
+        pick = run_starts(found.owner)
+        loss[found.owner[pick]] = found.loss[pick]
+        return loss
+
+    def _look_ahead(self, found: Options, large: np.ndarray, pick: np.ndarray) -> None:
+        """Pick the cut whose sides can be cut best in turn: a cut that uses up what a promise allows bars others."""
+        tried = np.flatnonzero(large[found.owner])
+        trial = self.nodes.trial(found.cuts[tried])
+        reach = LossCuts(trial, self.judge.over(trial), self.spans, NEVER).reach().reshape(-1, 2).sum(axis=1)
+        ranked = tried[np.lexsort((reach, found.owner[tried]))]
+        best = ranked[run_starts(found.owner[ranked])]
+        pick[np.searchsorted(found.owner[pick], found.owner[best])] = best
+
+    def _options(self, most: int) -> Options:
+        """The `most` best cuts of each node."""
+        size, least = self.nodes.size, self.judge.least_size
+        trying = np.flatnonzero(size >= 2 * least)
+        if self.depth <= DEEP:
+            return self._settled(trying, np.full(len(size), least), most)
+        even = self._settled(trying, np.maximum(size // EVEN, least), most)
+        others = trying[~np.isin(trying, even.owner)]
+        return Options.join([even, self._settled(others, np.full(len(size), least), most)])
+
+    def _settled(self, trying: np.ndarray, side: np.ndarray, most: int) -> Options:
         """Judge the candidates of each node, best first, in rounds of growing length until one passes or none is left."""
-        nodes, slots = self.nodes, 1 if self.judge.sizes_suffice else FIRST
+        nodes, slots = self.nodes, most if self.judge.sizes_suffice else FIRST
+        found = [Options(trying[:0], np.zeros((0, 5), np.int64), np.zeros(0))]
         behind = np.full((len(trying), 4), -1, np.int64), np.full(len(trying), -1.0)
         while len(trying):
-            best, cost = self._weighed(trying, side, slots, *behind)
-            asked, slot = np.nonzero(np.isfinite(cost[:, 1:]))
-            asked_of = trying[asked]
-            candidates = np.column_stack([nodes.start[asked_of], nodes.stop[asked_of], best[asked, slot + 1, :3]])
-            passed = self.judge.first(candidates)
-            chosen[asked_of[passed]] = True
-            cuts[asked_of[passed]] = candidates[passed]
-            left = np.isfinite(cost[:, -1]) & ~chosen[trying]
-            trying, behind = trying[left], (best[left, -1], cost[left, -1])
+            best, loss = self._weighed(trying, side, slots, *behind)
+            asked, slot = np.nonzero(np.isfinite(loss[:, 1:]))
+            owner = trying[asked]
+            cuts = np.column_stack([nodes.start[owner], nodes.stop[owner], best[asked, slot + 1, :3]])
+            kept = self.judge.best(cuts, most)
+            found.append(Options(owner[kept], cuts[kept], loss[asked[kept], slot[kept] + 1]))
+            left = np.isfinite(loss[:, -1])
+            left[asked[kept]] = False
+            trying, behind = trying[left], (best[left, -1], loss[left, -1])
             slots *= MORE
+        return Options.join(found)
 
-    def _weighed(self, trying: np.ndarray, side: np.ndarray, slots: int, last: np.ndarray, weight: np.ndarray):
+    def _weighed(
+        self, trying: np.ndarray, side: np.ndarray, slots: int, last: np.ndarray, weight: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The next candidates of each node behind the last one seen: (column, lo, hi, ordinal) and loss, by loss."""
         nodes, spans = self.nodes, self.spans
         asked = np.column_stack([nodes.start[trying], nodes.stop[trying], side[trying]])
         best = np.zeros((len(trying), slots + 1, 4), np.int64)
-        cost = np.full((len(trying), slots + 1), np.inf)
-        best[:, 0], cost[:, 0] = last, weight
-        weigh(asked, nodes.words, nodes.count, nodes.box[trying], spans.shape, spans.value, spans.least, best, cost)
-        return best, cost
+        loss = np.full((len(trying), slots + 1), np.inf)
+        best[:, 0], loss[:, 0] = last, weight
+        weigh(asked, nodes.words, nodes.count, nodes.box[trying], spans.shape, spans.value, spans.least, best, loss)
+        return best, loss

@@ -52,7 +52,7 @@ class MedianCuts:
         kept = np.minimum(left[:, 0], left[:, 1] - left[:, 0]) >= self.judge.least_size
         asked = np.flatnonzero(kept)
         kept[:] = False
-        kept[asked[self.judge.first(spans[asked])]] = True
+        kept[asked[self.judge.best(spans[asked])]] = True
         return kept
 
 

@@ -43,7 +43,14 @@ class Nodes:
         atoms = len(starts)
         count = np.add.reduceat(cells.counts, starts)
         whole = np.array([0], np.int64), np.array([atoms], np.int64)
-        return cls(cells, np.append(starts, len(cells)), packed(cells.codes[starts]), np.arange(atoms, dtype=np.int32), count, *whole)
+        return cls(
+            cells,
+            np.append(starts, len(cells)),
+            packed(cells.codes[starts]),
+            np.arange(atoms, dtype=np.int32),
+            count,
+            *whole,
+        )
 
     def __len__(self) -> int:
         return len(self.start)
@@ -77,6 +84,16 @@ class Nodes:
         self.stop = np.column_stack([middle, self.stop]).reshape(-1)
         self._measure()
 
+    def trial(self, cuts: np.ndarray) -> Nodes:
+        """The sides of some cuts, of one node or of many, as nodes of their own: nothing is cut here."""
+        runs = cuts[:, 1] - cuts[:, 0]
+        stop = np.cumsum(runs)
+        row = ranges(cuts[:, 0], runs)
+        rows = self.words[row], self.atom[row], self.count[row]
+        nodes = Nodes(self.cells, self.first, *rows, stop - runs, stop)
+        nodes.cut(np.column_stack([stop - runs, stop, cuts[:, 2:]]))
+        return nodes
+
     def _measure(self) -> None:
         self.box = np.empty((len(self.start), 2, len(self.cells.quasi)), np.int32)
         self.size = np.empty(len(self.start), np.int64)
@@ -96,3 +113,16 @@ def packed(codes: np.ndarray) -> np.ndarray:
     words = codes[:, ::2].astype(np.uint64)
     words[:, : codes.shape[1] // 2] |= codes[:, 1::2].astype(np.uint64) << np.uint64(32)
     return words
+
+
+def ranges(start: np.ndarray, length: np.ndarray) -> np.ndarray:
+    """start[0], start[0] + 1, ... for each start, one after the other."""
+    ends = np.cumsum(length)
+    return np.arange(ends[-1] if len(ends) else 0) + np.repeat(start - ends + length, length)
+
+
+def run_starts(keys: np.ndarray) -> np.ndarray:
+    """Where each run of equal keys begins."""
+    fresh = np.ones(len(keys), bool)
+    np.not_equal(keys[1:], keys[:-1], out=fresh[1:])
+    return np.flatnonzero(fresh)
