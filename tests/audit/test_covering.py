@@ -55,7 +55,7 @@ def matched(table, released, source):
 
 
 @settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
-@given(strategies.tables(least_rows=1, most_rows=25, missing_sensitive=True), st.integers(1, 5), st.sampled_from(["nodes", "sets"]),
+@given(strategies.tables(least_rows=1, most_rows=25, missing_sensitive=True, awkward=True), st.integers(1, 5), st.sampled_from(["nodes", "sets"]),
        st.sampled_from([0.0, 0.3]), st.sampled_from(["parquet", "csv"]), st.integers(0, 99))  # fmt: skip
 def test_a_release_stands_for_its_source(table, groups, labels, withhold, format, seed):
     with tempfile.TemporaryDirectory() as folder:
@@ -65,7 +65,7 @@ def test_a_release_stands_for_its_source(table, groups, labels, withhold, format
 
 
 @settings(deadline=None, max_examples=80, suppress_health_check=[HealthCheck.too_slow])
-@given(strategies.tables(least_rows=2, most_rows=25, missing_sensitive=True), st.integers(1, 6), st.data())
+@given(strategies.tables(least_rows=2, most_rows=25, missing_sensitive=True, awkward=True), st.integers(1, 6), st.data())
 def test_rows_that_stand_for_nobody_are_counted_as_the_oracle_counts_them(table, groups, data):
     """The same release against a source with other people in it."""
     kept = data.draw(st.lists(st.sampled_from(table.rows), min_size=1, max_size=25))

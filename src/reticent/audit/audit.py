@@ -9,8 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from reticent.audit.anatomized import audit_anatomized
+from reticent.audit.dichotomy import judged
 from reticent.audit.grouping import Groups, Numbered, group, number
-from reticent.audit.judge import Recount, judge, measures, worst
+from reticent.audit.judge import Recount, measures, worst
 from reticent.audit.measure import anonymity
 from reticent.audit.perturbed import audit_perturbed
 from reticent.audit.population import population_sizes, source_entropy
@@ -36,17 +38,20 @@ def audit(release: Any, *, source: Any = None, expect_digest: str | None = None,
     they came from, and that nothing else of it leaked.  A plain CSV or Parquet file or frame needs the roles of its columns: a
     `job`, `columns`, or `quasi`, `sensitive` and `hierarchy`; `missing` lists texts that mean null; `promises` are judged too.
     """
-    if not _plain(release) and bundle.read_manifest(_folder(release))["kind"] == "perturbed":
+    kind = None if _plain(release) else bundle.read_manifest(_folder(release))["kind"]
+    if kind == "perturbed":
         return audit_perturbed(_folder(release), expect_digest)
+    if kind == "anatomized":
+        return audit_anatomized(_folder(release), expect_digest, source)
     published = _opened(release, expect_digest, job, columns, quasi, sensitive, hierarchy, missing, promises)
     numbered = {column["name"]: number(published.frame[column["name"]]) for column in published.named(Role.QUASI)}
     groups = group(list(numbered.values()), len(published.frame))
     found = _sensitive(published, groups)
     people = None if population is None else population_sizes(published, numbered, groups, population, missing)
-    table = Recount(groups.sizes, found, people)
-    verdicts = tuple(judge(promise, table) for promise in published.promises)
+    table = Recount(groups.sizes, found, people, published.rows_per_person)
+    verdicts = judged(published.promises, table, published.withheld, (published.manifest or {}).get("prepare", []))
     each = {column.name: measures(column) for column in found}
-    achieved = {"k-anonymity": anonymity.k(groups.sizes), **worst(list(each.values()))}
+    achieved = {"k-anonymity": anonymity.k(groups.sizes, published.rows_per_person), **worst(list(each.values()))}
     notes: list[str] = []
     utility = _utility(published, numbered, groups, notes)
     proven = None

@@ -157,7 +157,7 @@ def _values(published: Published, source: pl.DataFrame) -> tuple[Numbered, Numbe
         if entry["role"] == Role.QUASI:
             continue
         one, other = number(published.frame[entry["name"]]), number(source[entry["name"]])
-        both = number(_texts(one.distinct, entry).append(_texts(other.distinct, entry)))
+        both = number(_texts(one.distinct, entry).append(_texts(rounded(other.distinct, entry), entry)))
         ours.append(Numbered(both.codes[: len(one)][one.codes], both.distinct))
         theirs.append(Numbered(both.codes[len(one) :][other.codes], both.distinct))
     rows = len(published.frame)
@@ -165,6 +165,17 @@ def _values(published: Published, source: pl.DataFrame) -> tuple[Numbered, Numbe
     distinct, codes = np.unique(word, return_inverse=True)
     names = pl.Series(distinct)
     return Numbered(codes[:rows], names), Numbered(codes[rows:], names), len(distinct)
+
+
+def rounded(values: pl.Series, entry: Mapping[str, Any]) -> pl.Series:
+    """Source values as a column that says `round_to` publishes them: the nearest multiple, ties to the even one."""
+    if "round_to" not in entry:
+        return values
+    texts = values.cast(pl.String).str.strip_chars() if values.dtype == pl.String else values
+    given = texts.cast(pl.Float64, strict=False).fill_nan(None)
+    step = entry["round_to"]
+    multiples = [None if x is None else round(x / step) * step for x in given.to_list()]
+    return pl.Series(multiples, dtype=dtype_named(entry["dtype"]), strict=False)
 
 
 def _fits(columns: Sequence[Numbered]) -> bool:

@@ -43,11 +43,11 @@ def number(series: pl.Series) -> Numbered:
     raw = keys.to_numpy()
     if top > 8 * len(raw) + 1024:
         _, first, codes = np.unique(raw, return_index=True, return_inverse=True)
-        return Numbered(codes.astype(np.int64), series.gather(first))
+        return Numbered(codes.astype(np.int32), series.gather(first))
     where = np.full(top + 1, -1, np.int64)
     where[raw] = np.arange(len(raw))
     used = np.flatnonzero(where >= 0)
-    rank = np.zeros(top + 1, np.int64)
+    rank = np.zeros(top + 1, np.int32)
     rank[used] = np.arange(len(used))
     return Numbered(rank[raw], series.gather(where[used]))
 
@@ -55,13 +55,18 @@ def number(series: pl.Series) -> Numbered:
 def _integers(series: pl.Series) -> pl.Series:
     """Non-negative integers, equal where the values are."""
     if series.dtype == pl.Null:
-        return pl.Series(series.name, [None] * len(series), dtype=pl.UInt64)
+        return pl.Series(series.name, [None] * len(series), dtype=pl.UInt32)
     physical = series.to_physical()
-    if physical.dtype.is_integer() or physical.dtype == pl.Boolean:
-        physical = physical.cast(pl.Int128)
-        offset = physical - pl.Series([physical.min() or 0], dtype=pl.Int128)
-        if (offset.max() or 0) < _WORD:
-            return offset.cast(pl.Int64)
+    if physical.dtype == pl.Boolean:
+        return physical.cast(pl.UInt32)
+    if physical.dtype.is_integer():
+        low, high = physical.min(), physical.max()
+        if low is None:
+            return pl.Series(series.name, [None] * len(series), dtype=pl.UInt32)
+        if low >= 0 and high < len(series):  # type: ignore[operator]
+            return physical.cast(pl.UInt32)
+        if low > -_WORD and high < _WORD:  # type: ignore[operator]
+            return physical.cast(pl.Int64) - low
     return series.rank("dense").cast(pl.Int64)
 
 
@@ -72,7 +77,8 @@ def pack(columns: Sequence[Numbered], rows: int) -> np.ndarray:
         if room * len(column) > _WORD:
             distinct, word = np.unique(word, return_inverse=True)
             room = len(distinct)
-        word = word * len(column) + column.codes
+        word *= len(column)
+        word += column.codes
         room *= len(column)
     return word
 
@@ -101,14 +107,12 @@ class Groups:
         word, m = self.word, len(values)
         if len(word) and (int(word.max()) + 1) * m > _WORD:
             word = np.unique(word, return_inverse=True)[1]
-        both, count = np.unique(word * m + values.codes, return_counts=True)
+        both = word * m
+        both += values.codes
+        both, count = np.unique(both, return_counts=True)
         group = np.cumsum(np.diff(both // m, prepend=-1) != 0) - 1
         totals = np.bincount(values.codes, minlength=m)
         return Counts(group, both % m, count.astype(np.int64), totals.astype(np.int64))
-
-    def number_of_rows(self) -> np.ndarray:
-        """The group of each row."""
-        return np.unique(self.word, return_inverse=True)[1]
 
 
 def group(columns: Sequence[Numbered], rows: int) -> Groups:

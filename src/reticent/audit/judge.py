@@ -40,6 +40,7 @@ class Recount:
     sizes: np.ndarray
     sensitive: Sequence[Sensitive]
     population: np.ndarray | None = None
+    rows_per_person: int = 1
 
     def column(self, name: str | None) -> Sensitive:
         if len(self.sensitive) == 1 and (name is None or name in self.sensitive[0].name.split(", ")):
@@ -67,7 +68,7 @@ def judge(promise: Mapping[str, Any], table: Recount) -> Verdict:
 
 
 def _k(asked: Mapping[str, Any], table: Recount, column: str | None) -> Measured:
-    found = anonymity.k(table.sizes)
+    found = anonymity.k(table.sizes, table.rows_per_person)
     return {"k": found}, found >= exact(asked["k"])
 
 
@@ -77,7 +78,7 @@ def _k_map(asked: Mapping[str, Any], table: Recount, column: str | None) -> Meas
 
 
 def _alpha_k(asked: Mapping[str, Any], table: Recount, column: str | None) -> Measured:
-    k, alpha = anonymity.k(table.sizes), diversity.alpha(table.column(column).views)
+    k, alpha = anonymity.k(table.sizes, table.rows_per_person), diversity.alpha(table.column(column).views)
     return {"alpha": alpha, "k": k}, k >= exact(asked["k"]) and alpha <= exact(asked["alpha"])
 
 

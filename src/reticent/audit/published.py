@@ -37,6 +37,7 @@ class Published:
     path: Path | None = None
     manifest: Mapping[str, Any] | None = None
     foreign: bool = False
+    rows_per_person: int = 1
 
     def named(self, role: Role) -> list[dict[str, Any]]:
         return [column for column in self.columns if column["role"] == role]
@@ -61,7 +62,7 @@ def open_folder(folder: str | Path, expect_digest: str | None = None) -> Publish
     if not len(frame):
         raise BundleDamaged("The release has no rows.")
     return Published("generalized", frame, manifest["columns"], manifest["promises"], manifest["withheld"], manifest["jointly"],
-                     manifest.get("weights", {}), folder, manifest)  # fmt: skip
+                     manifest.get("weights", {}), folder, manifest, rows_per_person=manifest.get("rows_per_person", 1))  # fmt: skip
 
 
 def _check_shape(manifest: Mapping[str, Any], folder: Path) -> None:
@@ -75,6 +76,9 @@ def _check_shape(manifest: Mapping[str, Any], folder: Path) -> None:
                    if not isinstance(promise, dict) or not isinstance(promise.get("model"), str)]  # fmt: skip
         faults += [f"file {at + 1} has no checksum" for at, (name, facts) in enumerate(manifest["files"].items())
                    if Path(name).name != name or not isinstance(facts, dict) or not {"sha256", "bytes"} <= set(facts)]  # fmt: skip
+        each = manifest.get("rows_per_person", 1)
+        if isinstance(each, bool) or not isinstance(each, int) or each < 1:
+            faults.append("'rows_per_person' is no number of rows")
         if len(manifest["data"]) != 1 or manifest["data"][0] not in manifest["files"]:
             faults.append("'data' names no file of the release")
         names = [column.get("name") for column in manifest["columns"] if isinstance(column, dict)]
@@ -105,8 +109,7 @@ def open_table(table: Any, columns: Mapping[str, Column], promises: Iterable[Any
     lazy = scan(source, None if given else table)
     present = lazy.collect_schema().names()
     # A job declares columns of its source; what identifies a person is rightly not in what was made of it.
-    columns = {name: column for name, column in columns.items() if column.role is not Role.IDENTIFYING or name in present}
-    found = resolve(columns, present, "drop")
+    found = resolve({name: column for name, column in columns.items() if column.role is not Role.IDENTIFYING or name in present}, present, "drop")
     roles = {name: column for name, column in found.items() if column.role is not Role.IDENTIFYING}
     if not any(column.role is Role.QUASI for column in roles.values()):
         raise ColumnError("No column is quasi-identifying.", why="Groups are rows that read the same in those columns.",
@@ -116,8 +119,9 @@ def open_table(table: Any, columns: Mapping[str, Column], promises: Iterable[Any
         raise ColumnError("The table has no rows.", attempt="a table with rows.")
     frame = frame.with_columns(pl.col(name).cast(pl.String) for name, column in roles.items() if column.role is Role.QUASI)
     entries = [describe_column(name, column, frame[name]) for name, column in roles.items()]
+    each = max((column.rows_per_person or 1 for column in columns.values()), default=1)
     return Published("generalized", frame, entries, [describe_promise(promise) for promise in promises], jointly=jointly,
-                     path=Path(table) if given else None, foreign=True)  # fmt: skip
+                     path=Path(table) if given else None, foreign=True, rows_per_person=each)  # fmt: skip
 
 
 def describe_column(name: str, column: Column, series: pl.Series) -> dict[str, Any]:

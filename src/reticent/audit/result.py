@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -26,6 +26,7 @@ class Audit:
     by_column: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     source: Any = None
     notes: tuple[str, ...] = ()
+    carried: Sequence[Mapping[str, Any]] = ()
 
     @property
     def kept(self) -> bool | None:
@@ -52,6 +53,8 @@ class Audit:
             found["achieved_by_column"] = plain(self.by_column)
         if self.source is not None:
             found["source"] = self.source.to_dict()
+        if self.carried:
+            found["carried"] = [dict(entry) for entry in self.carried]
         if self.notes:
             found["notes"] = list(self.notes)
         return found
@@ -69,7 +72,14 @@ class Audit:
             lines.append(f"  {'marketer risk':<{width}}  {shown(self.risk.marketer)}")
         if self.source is not None:
             lines += ["", str(self.source)]
+        lines += [f"  carried: {said(entry)}" for entry in self.carried]
         return "\n".join([*lines, *(f"  note: {note}" for note in self.notes)])
+
+
+def said(entry: Mapping[str, Any]) -> str:
+    """A carried column in a line."""
+    ties = "".join(f", association with {name} {value:.2f}" for name, value in entry["association"].items())
+    return f"{entry['column']} has {entry['distinct']:,} distinct values, {entry['unique']:.1%} of the rows one of their own{ties}"
 
 
 def _word(kept: bool | None) -> str:

@@ -35,7 +35,7 @@ def recount(column: Mapping[str, Any], series: pl.Series, groups: Groups) -> Sen
     one = np.zeros(size, np.int64)  # a value of each rank
     one[rank] = np.arange(len(rank))
     distinct = values.distinct.gather(one)
-    counts = groups.counts(Numbered(rank[values.codes], distinct))
+    counts = groups.counts(Numbered(rank.astype(np.int32)[values.codes], distinct))
     paths = None if tree is None else _paths(tree, distinct)
     return Sensitive(column["name"], views(counts, distinct.is_null().to_numpy()), paths, _positions(column, distinct))
 
