@@ -34,6 +34,7 @@ STAGES = {
 }
 WAYS = {
     "generalized": "reticent.recipe.generalized:Generalized",
+    "anatomized": "reticent.recipe.anatomized:Anatomized",
     "perturbed": "reticent.recipe.perturbed:Perturbed",
 }
 

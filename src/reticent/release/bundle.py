@@ -39,6 +39,7 @@ FIELDS = {
         "files",
     }
 }
+FIELDS["anatomized"] = FIELDS["generalized"] - {"weights"}
 FIELDS["perturbed"] = FIELDS["generalized"] - {"weights"} | {"values", "matrix", "distribution"}
 OPTIONAL = {"weights", "seeded", "prepare", "distribution"}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from reticent.release import perturbed_readme
+from reticent.release import anatomized_readme, perturbed_readme
 from reticent.release.wording import coarser, promise_sentence
 
 _LIMITS = """\
@@ -16,6 +16,8 @@ _LIMITS = """\
 def text(manifest: dict[str, Any]) -> str:
     if manifest["kind"] == "perturbed":
         return perturbed_readme.text(manifest)
+    if manifest["kind"] == "anatomized":
+        return anatomized_readme.text(manifest)
     columns = manifest["columns"]
     parts = [f"# A {manifest['kind']} release of {manifest['rows']:,} rows", ""]
     if manifest.get("seeded"):

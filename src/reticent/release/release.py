@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 
 from reticent.errors import RequestError
-from reticent.release import bundle, generalized, ledger, perturbed, store
+from reticent.release import anatomized, bundle, generalized, ledger, perturbed, store
 from reticent.release.answer import Answer
 from reticent.release.disk import writing
 
@@ -45,7 +45,20 @@ class Release:
         return bundle.digest(self.folder)
 
     @cached_property
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """Every data file by name, typed: `data`, or `quasi` and `sensitive` of an anatomized release."""
+        if self.kind == "anatomized":
+            return {"quasi": self._anatomy.quasi, "sensitive": self._anatomy.sensitive}
+        return {"data": self._data}
+
+    @cached_property
+    def _anatomy(self) -> anatomized.Tables:
+        return anatomized.Tables.read(self.folder, self.manifest)
+
+    @cached_property
     def _data(self) -> pl.DataFrame:
+        if self.kind == "anatomized":
+            return self._anatomy.quasi
         reader = perturbed if self.kind == "perturbed" else generalized
         return reader.read_data(self.folder / self.manifest["data"][0], self.columns)
 
@@ -56,7 +69,10 @@ class Release:
     def count(
         self, where: pl.Expr | None = None, values: Iterable[Any] | None = None, *, by: str = "inversion"
     ) -> Answer:
-        """How many people in a selection have one of the sensitive values, reconstructed; for perturbed releases."""
+        """How many people in a selection have one of the sensitive values: of a perturbed release reconstructed, of an
+        anatomized one expected, with the least and the most possible."""
+        if self.kind == "anatomized":
+            return self._anatomy.count(where, values)
         if self.kind != "perturbed":
             raise RequestError(
                 f"A {self.kind} release has no matrix to reconstruct counts with.", attempt="its frame()."
@@ -82,7 +98,7 @@ class Release:
         """Write the release as tables of a database (PostgreSQL, SQLite, DuckDB) and its manifest beside them."""
         from reticent.release.database import write
 
-        return write({"data": self._data}, (self.folder / bundle.MANIFEST).read_text(encoding="utf-8"), url, table)
+        return write(self.tables, (self.folder / bundle.MANIFEST).read_text(encoding="utf-8"), url, table)
 
     def __repr__(self) -> str:
         promises = ", ".join(p["model"] for p in self.manifest["promises"])

@@ -14,6 +14,7 @@ _SENTENCES = {
     "recursive-l-diversity": "In every group the most frequent value of {column} is at most {c} times as frequent as all from the {l}-th on together (recursive (c,l)-diversity).",
     "t-closeness": "In every group the distribution of {column} is within {t} of the whole release's, by {distance} earth mover's distance (t-closeness).",
     "delta-disclosure": "In every group each value of {column} is within a factor of the whole release's frequency, |log| < {delta} (delta-disclosure).",
+    "l-dichotomy": "No value of {column} is held by more than one in {l} rows, and which value was the most frequent before rows were withheld cannot be told with a probability above one in {l}, every table from which rows had to be withheld being equally likely beforehand (l-dichotomy).",
     "beta-likeness": "In no group is a value of {column} more frequent than in the whole release by more than {beta} times its frequency there, relatively{form} (beta-likeness).",
 }
 

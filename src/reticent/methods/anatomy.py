@@ -1,0 +1,158 @@
+"""Anatomy: exact quasi-identifiers, sensitive values by group (Xiao & Tao, VLDB 2006; the bucketization of papers 1 to 4).
+
+Cells and a promise of l-diversity -> groups of at least l rows in which no value occurs twice, in O(n).  The release shows each
+row's group and, for each group, which values it holds; which row has which is not said.
+
+Departs from the paper: groups are dealt like cards.  The rows, sorted by value and in random order within a value, go to
+floor(n / l) groups in turn; an l-eligible table has no value with more rows than there are groups, so none meets itself.  That
+places the residue, too.  `grouping` "hilbert" first cuts the Hilbert curve through quasi-identifier space in halves as long as
+both are l-eligible, and deals each piece apart: the same promise with groups of neighbours.  The draw within a value is random
+there as well: who knows the order of dealing must not learn who holds what.
+
+Rows whose value is missing never count toward diversity: they are dealt last, onto groups that keep the promise without them.
+"""
+
+# ruff: noqa: E741  `l` is the field's own letter
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil
+from typing import ClassVar
+
+import numpy as np
+
+from reticent.errors import JobError, PromiseUnreachable, suggest
+from reticent.kernels.hilbert import hilbert_keys
+from reticent.methods.retrieve import curve_bits, grid
+from reticent.models.distinct_l_diversity import DistinctLDiversity
+from reticent.models.entropy_l_diversity import EntropyLDiversity
+from reticent.models.probabilistic_l_diversity import ProbabilisticLDiversity
+from reticent.models.promises import Promises
+from reticent.randomness import Random
+from reticent.recipe.recipe import Recipe
+from reticent.table.cells import Cells
+
+GROUPINGS = ("random", "hilbert")
+CUTS = ((1, 2), (3, 8), (5, 8))  # where a piece of the curve is tried
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Anatomy:
+    """`grouping`: rows that happen to be dealt together, or neighbours on the Hilbert curve."""
+
+    grouping: str = "random"
+    name: ClassVar[str] = "anatomy"
+    kind: ClassVar[str] = "anatomized"
+    keeps: ClassVar[tuple[type, ...]] = (ProbabilisticLDiversity, DistinctLDiversity, EntropyLDiversity)
+
+    def __post_init__(self) -> None:
+        if self.grouping not in GROUPINGS:
+            raise JobError(
+                f"anatomy: grouping = {self.grouping!r} is not known.", attempt=suggest(str(self.grouping), GROUPINGS)
+            )
+
+    def plan(self, cells: Cells, promises: Promises, rng: Random) -> Recipe:
+        if len(cells.sensitive) != 1:
+            raise JobError(
+                f"anatomy publishes one sensitive column; there are {len(cells.sensitive)}.",
+                attempt='method = "mondrian" for several.',
+            )
+        l = max(ceil(promise.l) for promise in promises)
+        value, null = cells.values[:, 0], cells.sensitive[0].null_code
+        known = np.flatnonzero(value != null) if null >= 0 else np.arange(len(cells))
+        totals = np.bincount(value[known], weights=cells.counts[known]).astype(np.int64)
+        check_eligible(totals, l, cells.sensitive[0].name)
+        draw = rng.stream("anatomy")
+        if self.grouping == "hilbert":
+            known = known[np.argsort(curve(cells)[known], kind="stable")]
+        row = np.repeat(known.astype(np.int32), cells.counts[known])
+        held = value[row].astype(np.int16 if len(totals) < 1 << 15 else np.int32)
+        starts = pieces(held, len(totals), l) if self.grouping == "hilbert" else np.array([0, len(row)])
+        order, group, groups = deal(held, starts, l, draw)
+        row = row[order]
+        if null >= 0:
+            missing = np.repeat(np.flatnonzero(value == null), cells.counts[value == null])
+            row, group = add_missing(row, group, groups, draw.permutation(missing), promises, cells.sensitive[0].name)
+        return Recipe(cells, row.astype(np.int64), group, np.ones(len(row), np.int64), groups)
+
+
+def check_eligible(totals: np.ndarray, l: int, column: str) -> None:
+    rows, most = int(totals.sum()), int(totals.max(initial=0))
+    if rows < l or l * most > rows:
+        share = most / rows if rows else 0.0
+        supported = rows // most if most else 0
+        raise PromiseUnreachable(
+            f"l = {l} on {column!r} cannot be met by anatomy.",
+            why=f"The most frequent of its values has {most:,} of {rows:,} rows, a share of {share:.4f}; one in {l} is allowed.",
+            attempt=f'l = {supported} or less, or a stage before: [[prepare]] name = "suppression", l = {l}.',
+        )
+
+
+def curve(cells: Cells) -> np.ndarray:
+    """Each cell's place on the Hilbert curve through quasi-identifier space."""
+    bits = curve_bits(cells)
+    keys = np.empty(len(cells), np.int64)
+    hilbert_keys(grid(cells, bits, stretch=True), bits, keys)
+    return keys
+
+
+def pieces(held: np.ndarray, values: int, l: int) -> np.ndarray:
+    """Where to cut rows in curve order: in halves, or nearly, as long as both sides are l-eligible.  Loops over depth only."""
+    starts, done = np.array([0, len(held)]), np.zeros(1, bool)
+    while not done.all():
+        sizes = np.diff(starts)
+        done |= sizes < 2 * l
+        cut = np.zeros(len(sizes), np.int64)
+        for part, whole in CUTS:
+            left = np.flatnonzero(~done & (cut == 0))
+            at = starts[left] + sizes[left] * part // whole
+            ends = np.sort(np.concatenate([starts, at]))
+            fits = _fit(held, ends, values, l)
+            first = np.searchsorted(ends, starts[left], side="right") - 1
+            cut[left] = np.where(fits[first] & fits[first + 1], at, 0)
+        split = cut > 0
+        done |= ~split
+        order = np.argsort(np.concatenate([starts[:-1], cut[split]]), kind="stable")
+        done = np.concatenate([done, np.zeros(int(split.sum()), bool)])[order]
+        starts = np.sort(np.concatenate([starts, cut[split]]))
+    return starts
+
+
+def _fit(held: np.ndarray, ends: np.ndarray, values: int, l: int) -> np.ndarray:
+    """Which of the pieces are l-eligible."""
+    sizes = np.diff(ends)
+    piece = np.repeat(np.arange(len(sizes)), sizes)
+    key, count = np.unique(piece * values + held, return_counts=True)
+    most = np.maximum.reduceat(count, np.flatnonzero(np.diff(key // values, prepend=-1)))
+    return l * most <= sizes
+
+
+def deal(held: np.ndarray, starts: np.ndarray, l: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, int]:
+    """(order, group of each row in that order, number of groups): each piece's rows in turn to floor(size / l) groups."""
+    sizes = np.diff(starts)
+    groups = sizes // l
+    order = rng.permutation(len(held)).astype(np.int32)
+    order = order[np.argsort(held[order], kind="stable")]
+    if len(sizes) == 1:
+        return order, np.arange(len(held)) % groups[0], int(groups[0])
+    piece = np.repeat(np.arange(len(sizes)), sizes)
+    order = order[np.argsort(piece[order], kind="stable")]
+    place = np.arange(len(held)) - np.repeat(starts[:-1], sizes)
+    first = np.cumsum(groups) - groups
+    return order, np.repeat(first, sizes) + place % np.repeat(groups, sizes), int(groups.sum())
+
+
+def add_missing(row: np.ndarray, group: np.ndarray, groups: int, missing: np.ndarray, promises: Promises,
+                column: str) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+    """Rows without a value onto the groups in turn; a group may not hold too many of them either."""
+    dealt = np.arange(len(missing)) % groups
+    sizes = np.bincount(group, minlength=groups) + np.bincount(dealt, minlength=groups)
+    held = np.bincount(dealt, minlength=groups)
+    caps = [promise.l for promise in promises if isinstance(promise, ProbabilisticLDiversity | EntropyLDiversity)]
+    if any((cap.numerator * held > cap.denominator * sizes).any() for cap in caps):
+        raise PromiseUnreachable(
+            f"l-diversity on {column!r} cannot be met by anatomy: {len(missing):,} of {len(row) + len(missing):,} rows have no value.",
+            attempt="withholding rows whose value is missing.",
+        )
+    return np.concatenate([row, missing]), np.concatenate([group, dealt])

@@ -1,0 +1,42 @@
+"""Values published as they are: what kinds with exact quasi-identifiers share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from reticent.recipe.recipe import WITHHELD, Recipe
+from reticent.recipe.schema import carried_schema, quasi_schema, sensitive_schema
+from reticent.table.domain import Domain
+from reticent.table.labels import value_label
+from reticent.table.roles import Column, Role
+from reticent.table.types import typed
+
+
+def values_of(domain: Domain) -> pl.Series:
+    """The values of a domain in code order, null last, in the column's own type."""
+    return typed([*domain.texts, *([None] if domain.null else [])], domain.dtype).alias(domain.name)
+
+
+def published_labels(recipe: Recipe, at: int) -> list[str | None]:
+    """The labels of the values that published rows show in a quasi-identifier: each as itself, none of a withheld row."""
+    domain = recipe.cells.quasi[at]
+    codes = np.unique(recipe.cells.codes[recipe.cell[recipe.group != WITHHELD], at])
+    return [None if code == domain.null_code else value_label(domain.texts[code]) for code in codes.tolist()]
+
+
+def schema_of(recipe: Recipe, columns: Mapping[str, Column], types: Mapping[str, str]) -> list[dict[str, Any]]:
+    """The manifest's entry for each published column; `types` are those of carried columns."""
+    cells, entries = recipe.cells, []
+    place = {domain.name: at for at, domain in enumerate(cells.quasi)}
+    for name, column in columns.items():
+        if column.role is Role.QUASI:
+            entries.append(quasi_schema(cells.quasi[place[name]], published_labels(recipe, place[name]), column))
+        elif column.role is Role.SENSITIVE:
+            entries.append(sensitive_schema(cells.sensitive[0], column.missing))
+        elif column.role is Role.INSENSITIVE:
+            entries.append(carried_schema(name, types[name]))
+    return entries
