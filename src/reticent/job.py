@@ -89,7 +89,7 @@ class Job:
         return cls(
             source=_source(table.get("source", {}), beside),
             columns={name: _column(name, entry, beside) for name, entry in table.get("columns", {}).items()},
-            promises=[registry.promise_from(entry) for entry in table.get("promise", [])],
+            promises=[registry.promise_from(_with_population(entry, beside)) for entry in table.get("promise", [])],
             prepare=[registry.stage_from(entry) for entry in table.get("prepare", [])],
             method=registry.method_from(table["method"]) if "method" in table else None,
             release=_dataclass(Output, "[release]", table.get("release", {})),
@@ -156,6 +156,13 @@ def _column(name: str, table: Any, beside: Path | None) -> Column:
     if isinstance(column.hierarchy, str):
         column = replace(column, hierarchy=_located(column.hierarchy, beside))
     return column
+
+
+def _with_population(promise: Any, beside: Path | None) -> Any:
+    """A promise whose population table lies beside the job file."""
+    if isinstance(promise, Mapping) and isinstance(promise.get("population"), str):
+        return {**promise, "population": _located(promise["population"], beside)}
+    return promise
 
 
 def _located(path: str, beside: Path | None) -> str:

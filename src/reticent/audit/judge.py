@@ -43,7 +43,8 @@ class Recount:
     rows_per_person: int = 1
 
     def column(self, name: str | None) -> Sensitive:
-        if len(self.sensitive) == 1 and (name is None or name in self.sensitive[0].name.split(", ")):
+        """The column a promise speaks of: the one it names; where it names none, the only one or the combination of all."""
+        if name is None and self.sensitive and (len(self.sensitive) == 1 or self.sensitive[0].joint):
             return self.sensitive[0]
         for column in self.sensitive:
             if column.name == name:

@@ -25,6 +25,7 @@ class Sensitive:
     name: str
     views: list[Counts]
     paths: np.ndarray | None
+    joint: bool = False
     positions: Sequence[Fraction | None] | None = None  # where each value stands, in columns that have an order
 
 
@@ -103,4 +104,4 @@ def jointly(columns: Sequence[Mapping[str, Any]], frame: pl.DataFrame, groups: G
     for values in numbered:
         null |= values.distinct.is_null().to_numpy()[values.codes[row]]
     counts = groups.counts(Numbered(codes, pl.Series(distinct)))
-    return Sensitive(", ".join(column["name"] for column in columns), views(counts, null), None)
+    return Sensitive(", ".join(column["name"] for column in columns), views(counts, null), None, joint=True)
