@@ -104,10 +104,15 @@ def test_a_value_too_rare_for_two_classes_is_refused_with_the_way_out():
     assert "v0" not in str(error.value)
 
 
-@pytest.mark.parametrize("options", [{"fill": "random"}, {"axes": "log"}])
+@pytest.mark.parametrize("options", [{"fill": "random"}, {"axes": "log"}, {"share": 0}, {"share": 2}])
 def test_unknown_options_are_refused(options: dict):
-    with pytest.raises(JobError, match="is not known"):
+    with pytest.raises(JobError, match=r"is not known|share must be"):
         Burel(**options)
+
+
+def test_less_of_a_cap_in_use_lets_the_table_be_halved_more_often():
+    cells = line([0] * 100 + [1] * 100 + [2] * 199 + [3] * 201)
+    assert plan(cells, BetaLikeness(1), share="0.7").groups > plan(cells, BetaLikeness(1)).groups
 
 
 def test_k_beyond_the_table_is_refused():

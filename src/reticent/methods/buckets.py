@@ -12,10 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
 from reticent.models.caps import Caps
+
+WHOLE = Fraction(1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,15 +48,15 @@ class Buckets:
         return fine
 
 
-def bucket_values(totals: np.ndarray, caps: Sequence[Caps], null: int = -1) -> Buckets:
-    """The fewest buckets for these caps; each value alone where some have lower caps."""
+def bucket_values(totals: np.ndarray, caps: Sequence[Caps], null: int = -1, share: Fraction = WHOLE) -> Buckets:
+    """The fewest buckets that use at most `share` of these caps; each value alone where some have lower caps."""
     occurring = np.flatnonzero(totals)
     ascending = occurring[np.argsort(totals[occurring], kind="stable")].tolist()
     alone = null if null >= 0 and totals[null] else -1
     single = any(cap.lower is not None for cap in caps)
     runs = [[v] for v in ascending if single or v == alone]
     if not single:
-        runs += dp_partition([v for v in ascending if v != alone], totals, caps)
+        runs += dp_partition([v for v in ascending if v != alone], totals, caps, share)
     of_value = np.full(len(totals), -1)
     for b, run in enumerate(runs):
         of_value[run] = b
@@ -70,7 +73,9 @@ def bucket_values(totals: np.ndarray, caps: Sequence[Caps], null: int = -1) -> B
     )
 
 
-def dp_partition(ascending: Sequence[int], totals: np.ndarray, caps: Sequence[Caps]) -> list[list[int]]:
+def dp_partition(
+    ascending: Sequence[int], totals: np.ndarray, caps: Sequence[Caps], share: Fraction = WHOLE
+) -> list[list[int]]:
     """Equation 6: the fewest runs of consecutive values, each combinable."""
     counts = [int(totals[v]) for v in ascending]
     bounds = [
@@ -85,7 +90,10 @@ def dp_partition(ascending: Sequence[int], totals: np.ndarray, caps: Sequence[Ca
         for b in range(e - 1, 0, -1):
             together += counts[b - 1]
             strictest = [_smaller(pairs[b - 1], cap) for (pairs, _), cap in zip(bounds, strictest, strict=True)]
-            if any(together * d > n * rows for (n, d), (_, rows) in zip(strictest, bounds, strict=True)):
+            if any(
+                together * d * share.denominator > n * rows * share.numerator
+                for (n, d), (_, rows) in zip(strictest, bounds, strict=True)
+            ):
                 break  # more values and a rarer one: no longer run is combinable
             if fewest[b - 1] + 1 < best:
                 best, first = fewest[b - 1] + 1, b

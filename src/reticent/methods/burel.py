@@ -6,12 +6,14 @@ its bucket only; the sizes of classes depend on the sensitive column only.
 
 Departs from it: cells with quotas instead of rows; the corrections of the errata, 1.1 to 1.4; two-sided beta-likeness, where
 every value is a bucket of its own, since a lower bound says nothing of values that share one; classes of at least k rows where
-k-anonymity is promised too; families of values (a level of the sensitive hierarchy) in place of values; and a table that only one class would keep, because a value is too rare, is refused.
+k-anonymity is promised too; families of values (a level of the sensitive hierarchy) in place of values; and a table that only one
+class would keep, because a value is too rare, is refused.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
@@ -22,6 +24,7 @@ from reticent.methods.ectree import bi_split
 from reticent.methods.retrieve import retrieve
 from reticent.models.beta_likeness import BetaLikeness
 from reticent.models.caps import join
+from reticent.models.exact import exact
 from reticent.models.k_anonymity import KAnonymity
 from reticent.models.promises import Promises
 from reticent.models.semantic_likeness import SemanticLikeness
@@ -35,15 +38,22 @@ AXES = ("stretched", "steps")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Burel:
-    """`fill`: neighbours along the Hilbert curve, or by exact distance.  `axes`: stretched to one length, or one step per value."""
+    """`fill`: neighbours along the Hilbert curve, or by exact distance.  `axes`: stretched to one length, or one step per value.
+
+    `share` of its cap is what a bucket may use: all of it as printed; less leaves room for halves that are not quite in proportion.
+    """
 
     fill: str = "curve"
     axes: str = "stretched"
+    share: Fraction = Fraction(1)
     name: ClassVar[str] = "burel"
     kind: ClassVar[str] = "generalized"
     keeps: ClassVar[tuple[type, ...]] = (BetaLikeness, SemanticLikeness, KAnonymity)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "share", exact(self.share, "share"))
+        if not 0 < self.share <= 1:
+            raise JobError("burel: share must be above 0 and at most 1.", attempt="share = 0.9.")
         for option, known in (("fill", FILLS), ("axes", AXES)):
             if getattr(self, option) not in known:
                 raise JobError(
@@ -65,7 +75,7 @@ class Burel:
                 for cap in capped(promise).caps(totals, null)
             ]
         )
-        buckets = bucket_values(totals, caps, null)
+        buckets = bucket_values(totals, caps, null, self.share)
         sizes = bi_split(buckets.sizes, lambda nodes: buckets.allow(nodes) & (nodes.sum(axis=1) >= least))
         if len(sizes) == 1:
             refuse_whole_table(name, totals, buckets)
