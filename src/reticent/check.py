@@ -21,10 +21,10 @@ from reticent.publish import read, refuse_unable
 from reticent.randomness import Random
 from reticent.recipe.compose import plan
 from reticent.recipe.recipe import Recipe
+from reticent.table import beside
+from reticent.table.carried import Carried, associated
 from reticent.table.roles import Column, Role, with_role
 from reticent.table.source import collect
-
-NEAR_UNIQUE = 0.9  # distinct values over rows; a hint to the steward, no part of a promise
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +48,15 @@ class Checked:
     cells: int
     methods: tuple[Outlook, ...]
     warnings: tuple[str, ...] = field(default=())
+    carried: tuple[Carried, ...] = field(default=())
 
     @property
     def reachable(self) -> bool:
         return self.methods[0].reachable
 
     def to_dict(self) -> dict[str, Any]:
-        return {"reachable": self.reachable, "method": self.methods[0].method, **asdict(self)}
+        found = {"reachable": self.reachable, "method": self.methods[0].method, **asdict(self)}
+        return {**found, "carried": [one.to_dict() for one in self.carried]}
 
 
 def check(
@@ -69,13 +71,16 @@ def check(
     others = [job.method, *_others(job, methods)]
     progress("reading")
     lazy, columns = read(job, frame)
-    counted = local.count(lazy, columns)
+    looked = beside.look(lazy, columns)
+    counted = local.count(lazy, columns, looked.rows_per_person)
     found = []
     for method in others:
         progress(f"planning by {method.name}")
         found.append(_outlook(job, method, counted.cells, columns, own=method is job.method))
     progress("looking at columns that are not generalized")
-    return Checked(counted.cells.rows, len(counted.cells), tuple(found), tuple(_warnings(lazy, columns, counted.cells.rows)))
+    carried = associated(lazy, looked.carried, columns)
+    warnings = (*_warnings(lazy, columns, carried), *looked.notices)
+    return Checked(counted.cells.rows, len(counted.cells), tuple(found), warnings, carried)
 
 
 def _others(job: Job, names: Sequence[str] | None) -> list[Any]:
@@ -122,34 +127,21 @@ def expected_loss(recipe: Recipe, weights: Mapping[str, Any] | None = None) -> f
     return lost / max(int(sizes.sum()) + recipe.withheld, 1)
 
 
-def _warnings(lazy: pl.LazyFrame, columns: Mapping[str, Column], rows: int) -> list[str]:
-    """What the promise does not cover: carried columns that single people out, persons with several rows."""
-    carried, persons = with_role(columns, Role.INSENSITIVE), with_role(columns, Role.IDENTIFYING)
-    if not carried and not persons:
-        return []
-    distinct = collect(lazy.select(pl.col([*carried, *persons]).n_unique()), "Counting distinct values").row(0, named=True)
-    found = [
-        f"The insensitive column {name!r} has {distinct[name]:,} distinct values in {rows:,} rows: it is published as it is and "
-        "can single people out." + ("" if columns[name].acknowledge else " Say acknowledge = true if you accept that.")
-        for name in carried
-        if distinct[name] >= NEAR_UNIQUE * rows
+def _warnings(lazy: pl.LazyFrame, columns: Mapping[str, Column], carried: Sequence[Carried]) -> list[str]:
+    """What the promise does not cover: carried columns that single people out or tell a sensitive value."""
+    return [
+        f"{one} It is published as it is{_guesses(lazy, one.column, with_role(columns, Role.SENSITIVE), one.rows)}."
+        for one in carried
     ]
-    for name in carried:
-        found += [_association(lazy, name, value, rows) for value in with_role(columns, Role.SENSITIVE)]
-    if persons and max(distinct[name] for name in persons) < rows:
-        found.append(
-            f"No identifying column has {rows:,} distinct values: a person with several rows is protected in each row alone."
-        )
-    return found
 
 
-def _association(lazy: pl.LazyFrame, carried: str, sensitive: str, rows: int) -> str:
+def _guesses(lazy: pl.LazyFrame, carried: str, sensitive: Sequence[str], rows: int) -> str:
     """How much better a sensitive value is guessed by who knows the carried one (Goodman and Kruskal's lambda, both sides)."""
-    pairs = lazy.group_by(carried, sensitive).len("count")
-    best = pairs.group_by(carried).agg(pl.col("count").max()).select(pl.col("count").sum())
-    plain = lazy.group_by(sensitive).len("count").select(pl.col("count").max())
-    known, guessed = (collect(part, "Comparing columns").item() / rows for part in (best, plain))
-    return (
-        f"The insensitive column {carried!r} is published as it is: who knows it guesses {sensitive!r} in {known:.1%} of the "
-        f"rows, who does not in {guessed:.1%}."
-    )
+    said = []
+    for name in sensitive:
+        pairs = lazy.group_by(carried, name).len("count")
+        best = pairs.group_by(carried).agg(pl.col("count").max()).select(pl.col("count").sum())
+        plain = lazy.group_by(name).len("count").select(pl.col("count").max())
+        known, guessed = (collect(part, "Comparing columns").item() / rows for part in (best, plain))
+        said.append(f"who knows it guesses {name!r} in {known:.1%} of the rows, who does not in {guessed:.1%}")
+    return "".join(f"; {one}" for one in said)

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,10 @@ from reticent.recipe.compose import left_to_method, plan
 from reticent.release import bundle, ledger, store
 from reticent.release.disk import writing
 from reticent.release.release import Release
+from reticent.table import beside, carried
 from reticent.table import source as sources
+from reticent.table.cells import Cells
+from reticent.table.joint import jointly
 from reticent.table.roles import Role, resolve, with_role
 
 Progress = Callable[[str], None]
@@ -45,10 +49,12 @@ def publish(
     fingerprint = sources.fingerprint(job.source, frame)
     if target is not None:
         ledger.refuse_again(target, fingerprint, again)
-    counted = local.count(lazy, columns)
+    looked = beside.look(lazy, columns)
+    counted = local.count(lazy, columns, looked.rows_per_person)
     rng = Random.of(seed)
     progress("planning")
-    recipe = plan(job.prepare, job.method, counted.cells, job.promises, rng)
+    cells = jointly(counted.cells) if job.jointly else counted.cells
+    recipe = replace(plan(job.prepare, job.method, cells, job.promises, rng), cells=counted.cells)
     way = registry.way(job.method.kind).of(recipe, columns)
     way.recipe.check_conserved()
     progress("writing")
@@ -56,16 +62,20 @@ def publish(
     with store.staged(target) as staged:
         with writing(target):
             bundle.write(
-                staged, frames, {**declared(job, rng), **way.manifest(counted.carried_types)}, job.release.format
+                staged,
+                frames,
+                {**declared(job, rng, counted.cells), **way.manifest(counted.carried_types)},
+                job.release.format,
             )
         del frames
         progress("auditing")
-        found = recount(staged)
+        found = recount(staged, job)
         owned = {
             "source": fingerprint,
             "audit": found.to_dict(),
             "job": job.to_toml(),
             "promises": [registry.describe(promise) for promise in job.promises],
+            "notices": looked.notices,
         }
         if target is None:
             return Release(staged, owned={**owned, "temporary": True})
@@ -98,30 +108,34 @@ def read(job: Job, frame: Any = None):
             why="Without one there is nothing to generalize.",
             attempt='role = "quasi-identifying" for what an adversary may know.',
         )
-    job.promises.check_columns(with_role(columns, Role.SENSITIVE))
-    return lazy, columns
+    job.promises.check_columns(with_role(columns, Role.SENSITIVE), jointly=job.jointly)
+    return carried.rounded(lazy, columns), columns
 
 
-def declared(job: Job, rng: Random) -> dict[str, Any]:
+def declared(job: Job, rng: Random, cells: Cells) -> dict[str, Any]:
     """What the manifest repeats of the job, whatever the kind."""
     found: dict[str, Any] = {
         "reticent": __version__,
         "jointly": job.jointly,
         "method": registry.describe(job.method),
-        "promises": [registry.describe(promise) for promise in job.promises],
+        "promises": [registry.describe(promise, public=True) for promise in job.promises],
     }
     if rng.seeded:
         found["seeded"] = True
+    if cells.rows_per_person > 1:
+        found["rows_per_person"] = cells.rows_per_person
     if job.prepare:
         found["prepare"] = [registry.describe(stage) for stage in job.prepare]
     return found
 
 
-def recount(staged: Path):
-    """Audit the staged folder from its files alone; a broken promise stops the publication."""
+def recount(staged: Path, job: Job):
+    """Audit the staged folder from its files alone (and a population, where one is promised); a broken promise stops it all."""
     from reticent.audit import audit
 
-    found = audit(staged)
+    found = audit(
+        staged, population=next((p.population for p in job.promises if hasattr(p, "population")), None)
+    )
     if found.kept is False:
         broken = [entry["model"] for entry in found.to_dict()["promises"] if entry["kept"] is False]
         raise AuditFailed(

@@ -52,7 +52,7 @@ def test_an_unknown_method_is_a_wrong_request(run, place):
 
 
 def test_a_carried_column_that_singles_people_out_is_named(run, place):
-    place.job(('person  = "identifying"', 'person  = "insensitive"'))
+    place.job(('person  = "identifying"', 'person  = { role = "insensitive", acknowledge = true }'))
     ran = run("check", "job.toml")
     assert ran.code == 0
     assert "'person' has 200 distinct values in 200 rows" in ran.out
@@ -64,6 +64,20 @@ def test_people_with_several_rows_are_warned_about(run, place):
     place.edit("people.csv", "p0001,", "p0000,")
     ran = run("check", "job.toml")
     assert "a person with several rows" in ran.out
+
+
+def test_a_near_unique_column_needs_to_be_acknowledged(run, place):
+    place.job(('person  = "identifying"', 'person  = "insensitive"'))
+    ran = run("check", "job.toml")
+    assert ran.code == run("publish", "job.toml", "-o", "release").code == 1
+    assert "200 of 200 rows have a value of their own" in ran.err
+    assert CANARY not in ran.out + ran.err
+
+
+def test_the_figures_of_carried_columns_are_in_the_json(run, place):
+    place.job(('person  = "identifying"', 'person  = { role = "insensitive", acknowledge = true }'))
+    found = json.loads(run("check", "job.toml", "--json").out)["carried"]
+    assert found == [{"column": "person", "distinct": 200, "unique": 1.0, "association": {"illness": 1.0}}]
 
 
 def test_weights_enter_the_expected_loss(place):

@@ -61,6 +61,29 @@ def test_a_source_that_was_published_needs_again(run, place):
     ran = run("publish", "job.toml", "-o", "two", "--again")
     assert ran.code == 0
     assert "2 releases" in ran.err
+    assert "k-anonymity no longer holds: a person is in one group of each release" in ran.err
+    assert "beta-likeness no longer holds" in ran.err
+    said = Path("reticent-owner/two/README.md").read_text()
+    assert "Together with earlier releases" in said
+    assert "'one'" in said
+    assert "Together" not in Path("reticent-owner/one/README.md").read_text()
+    found = json.loads(run("publish", "job.toml", "-o", "three", "--again", "--json").out)
+    assert "3 releases" in found["together"][0]
+    assert not list(Path("three").glob("*wner*"))
+
+
+def test_persons_with_several_rows_are_noticed(run, place):
+    place.edit("people.csv", "p0001,", "p0000,")
+    ran = run("publish", "job.toml", "-o", "release")
+    assert ran.code == 0
+    assert "Note: The identifying column 'person' repeats, up to 2 times" in ran.err
+    assert "p0000" not in ran.out + ran.err
+    assert "repeats" in Path("reticent-owner/release/README.md").read_text()
+    found = json.loads(run("publish", "job.toml", "-o", "release", "--force", "--json").out)
+    assert "repeats" in found["notices"][0]
+    place.job(('person  = "identifying"', 'person  = { role = "identifying", rows_per_person = 2 }'))
+    assert json.loads(run("publish", "job.toml", "-o", "release", "--force", "--json").out)["notices"] == []
+    assert rt.open("release").manifest["rows_per_person"] == 2
 
 
 def test_force_replaces_a_release_and_nothing_else(run, place):

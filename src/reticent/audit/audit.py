@@ -11,6 +11,7 @@ import numpy as np
 
 from reticent.audit.anatomized import audit_anatomized
 from reticent.audit.dichotomy import judged
+from reticent.audit.carried import carried
 from reticent.audit.grouping import Groups, Numbered, group, number
 from reticent.audit.judge import Recount, measures, worst
 from reticent.audit.measure import anonymity
@@ -59,7 +60,8 @@ def audit(release: Any, *, source: Any = None, expect_digest: str | None = None,
         proven, rows = trace(published, numbered, _source(source, job), missing)
         utility["entropy"] = source_entropy(published, numbered, rows)
     return Audit(published.kind, len(published.frame), len(groups), published.withheld, verdicts, achieved, utility,
-                 of_groups(list(numbered), groups.labels, groups.sizes, people), each if len(each) > 1 else {}, proven, tuple(notes))  # fmt: skip
+                 of_groups(list(numbered), groups.labels, groups.sizes, people), each if len(each) > 1 else {}, proven, tuple(notes),
+                 carried(published))  # fmt: skip
 
 
 def _source(source: Any, job: Any) -> Any:
@@ -102,7 +104,9 @@ def _plain(release: Any) -> bool:
 def _sensitive(published: Published, groups: Groups) -> list[Sensitive]:
     entries = published.named(Role.SENSITIVE)
     if published.jointly and len(entries) > 1:
-        return [jointly(entries, published.frame, groups)]
+        named = {promise.get("column") for promise in published.promises}  # promised of one column beside the combination
+        alone = [recount(entry, published.frame[entry["name"]], groups) for entry in entries if entry["name"] in named]
+        return [jointly(entries, published.frame, groups), *alone]
     return [recount(entry, published.frame[entry["name"]], groups) for entry in entries]
 
 

@@ -26,6 +26,11 @@ def say_findings(found: Mapping[str, Any]) -> None:
     if source := found.get("source"):
         say("")
         say_table(("against the source", ""), [(name, _measure(value)) for name, value in source.items()], indent=2)
+    if carried := found.get("carried"):
+        say("")
+        ties = [", ".join(f"{name} {value:.2f}" for name, value in one["association"].items()) for one in carried]
+        rows = [(one["column"], f"{one['distinct']:,}", f"{one['unique']:.1%}", tie) for one, tie in zip(carried, ties, strict=True)]
+        say_table(("carried column", "distinct values", "rows with one of their own", "association (Cramer's V)"), rows, indent=2)
     for line in found.get("notes", ()):
         say("", f"Note: {line}")
 

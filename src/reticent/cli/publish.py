@@ -41,6 +41,7 @@ def publish(
     from reticent.job import Job
     from reticent.publish import publish as publish_job
     from reticent.release import ledger
+    from reticent.release.together import no_longer_promised
 
     wanted = Job.read(job)
     if format is not None:
@@ -48,17 +49,16 @@ def publish(
     with stages(json) as progress:
         release = publish_job(wanted, to=output, seed=seed, force=force, again=again, progress=progress)
     found, owner = release.audited or {}, ledger.owner_folder(output)
+    together = no_longer_promised(ledger.of_same_source(output))
     if json:
-        say_json({"release": str(output), "digest": release.digest, "owner": str(owner), "seeded": seed is not None, **found})
+        said = {"notices": list(release.notices), "together": together}
+        say_json({"release": str(output), "digest": release.digest, "owner": str(owner), "seeded": seed is not None, **said, **found})
         return
     say(f"Published {output}.", "")
     say_findings(found)
     say("", f"Digest  {release.digest}", f"Yours   {owner} (never hand it out)")
     say(f"Check   reticent audit {output} --expect-digest $(cat {owner / output.name / 'digest.txt'})")
-    if earlier := len({entry["release"] for entry in ledger.of_same_source(output)} - {output.name}):
-        note(
-            f"Note: this source now has {earlier + 1} releases. Who holds several can join them: what is promised holds for "
-            "each alone, not for all together."
-        )
+    for line in (*release.notices, *together):
+        note(f"Note: {line}")
     if seed is not None:
         note("Not for publication: a seeded release can be undone by who guesses the seed.")

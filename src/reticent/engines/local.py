@@ -8,7 +8,7 @@ the order of PRF(key, source position).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -34,7 +34,7 @@ class Counted:
     carried_types: Mapping[str, str]
 
 
-def count(lazy: pl.LazyFrame, columns: Mapping[str, Column]) -> Counted:
+def count(lazy: pl.LazyFrame, columns: Mapping[str, Column], rows_per_person: int = 1) -> Counted:
     """Rows -> cells, by one group-by."""
     keys = [*with_role(columns, Role.QUASI), *with_role(columns, Role.SENSITIVE)]
     combinations = collect(
@@ -48,7 +48,7 @@ def count(lazy: pl.LazyFrame, columns: Mapping[str, Column]) -> Counted:
     carried = {
         name: "String" if is_text(schema[name]) else str(schema[name]) for name in with_role(columns, Role.INSENSITIVE)
     }
-    return Counted(cells, columns, combinations.drop(COUNT), cell, carried)
+    return Counted(replace(cells, rows_per_person=rows_per_person), columns, combinations.drop(COUNT), cell, carried)
 
 
 def _keyed(lazy: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:

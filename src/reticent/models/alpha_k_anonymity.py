@@ -27,6 +27,7 @@ class AlphaKAnonymity:
     name: ClassVar[str] = "alpha-k-anonymity"
     needs_sensitive: ClassVar[bool] = True
     union_closed: ClassVar[bool] = True
+    counts_persons: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "alpha", exact(self.alpha, "alpha"))

@@ -1,4 +1,7 @@
-"""k-anonymity (Samarati & Sweeney 1998): every group has at least k rows, `size >= k`."""
+"""k-anonymity (Samarati & Sweeney 1998): every group has at least k rows, `size >= k`.
+
+Where a person may have several rows, so many as is declared, a group has at least k times as many: k persons at least.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +23,7 @@ class KAnonymity:
     name: ClassVar[str] = "k-anonymity"
     needs_sensitive: ClassVar[bool] = False
     union_closed: ClassVar[bool] = True
+    counts_persons: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "k", whole(self.k, "k"))

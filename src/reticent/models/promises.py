@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -63,15 +63,20 @@ class Promises:
                 )
 
     def bind(self, cells: Cells) -> BoundPromises:
-        """Caps by sensitive column and checks over groups, for these cells: their totals are the reference distribution."""
+        """Caps by sensitive column and checks over groups, for these cells: their totals are the reference distribution.
+
+        A promise of so many people in a group needs as many times the rows that one of them may have.
+        """
         least = 1
         by_column: dict[int, list[Caps]] = {}
         for promise in self.shaped(CountCapped):
+            each = cells.rows_per_person if getattr(promise, "counts_persons", False) else 1
             if not promise.needs_sensitive:
-                least = max(least, promise.caps(np.zeros(0, np.int64), NEVER)[0].least_size)
+                least = max(least, each * promise.caps(np.zeros(0, np.int64), NEVER)[0].least_size)
                 continue
             at = cells.sensitive_at(promise.column)
-            by_column.setdefault(at, []).extend(promise.caps(cells.totals(at), cells.sensitive[at].null_code))
+            caps = promise.caps(cells.totals(at), cells.sensitive[at].null_code)
+            by_column.setdefault(at, []).extend(replace(cap, least_size=each * cap.least_size) for cap in caps)
         caps = tuple((column, cap) for column, found in by_column.items() for cap in join(found))
         least = max(
             [least, *(cap.least_size for _, cap in caps)]

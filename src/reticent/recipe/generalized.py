@@ -58,5 +58,5 @@ class Generalized:
             elif column.role is Role.SENSITIVE:
                 entries.append(sensitive_schema(cells.sensitive[cells.sensitive_at(name)], column.missing))
             elif column.role is Role.INSENSITIVE:
-                entries.append(carried_schema(name, types[name]))
+                entries.append(carried_schema(name, types[name], column))
         return {"kind": self.kind, "withheld": self.recipe.withheld, "columns": entries}

@@ -64,7 +64,7 @@ class Perturbed:
             elif column.role is Role.SENSITIVE:
                 entries.append(sensitive_schema(cells.sensitive[0], column.missing))
             elif column.role is Role.INSENSITIVE:
-                entries.append(carried_schema(name, types[name]))
+                entries.append(carried_schema(name, types[name], column))
         found = {
             "kind": self.kind,
             "withheld": recipe.withheld,

@@ -85,5 +85,7 @@ def _number(text: str) -> int | float:
     return int(text) if text.lstrip("+-").isdigit() else float(text)
 
 
-def carried_schema(name: str, dtype: str) -> dict[str, Any]:
-    return {"name": name, "role": "insensitive", "type": "carried", "dtype": dtype}
+def carried_schema(name: str, dtype: str, column: Column | None = None) -> dict[str, Any]:
+    """A carried column's entry: as it was, or rounded."""
+    entry = {"name": name, "role": "insensitive", "type": "carried", "dtype": dtype}
+    return entry if column is None or column.round_to is None else {**entry, "round_to": column.round_to}

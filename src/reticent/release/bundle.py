@@ -35,13 +35,14 @@ FIELDS = {
         "method",
         "weights",
         "seeded",
+        "rows_per_person",
         "prepare",
         "files",
     }
 }
 FIELDS["anatomized"] = FIELDS["generalized"] - {"weights"}
 FIELDS["perturbed"] = FIELDS["generalized"] - {"weights"} | {"values", "matrix", "distribution"}
-OPTIONAL = {"weights", "seeded", "prepare", "distribution"}
+OPTIONAL = {"weights", "seeded", "rows_per_person", "prepare", "distribution"}
 
 
 def write(folder: Path, frames: Mapping[str, Rows | pl.DataFrame], manifest: Mapping[str, Any], format: str) -> str:

@@ -7,13 +7,14 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from reticent.errors import AlreadyPublished, RequestError
+from reticent.release.together import owners_readme
 
 OWNER = "reticent-owner"
 LEDGER = "ledger.jsonl"
@@ -62,7 +63,14 @@ def of_same_source(target: Path) -> list[dict[str, Any]]:
 
 
 def record(
-    target: Path, *, digest: str, source: str | None, audit: Mapping[str, Any], job: str, promises: list[Any]
+    target: Path,
+    *,
+    digest: str,
+    source: str | None,
+    audit: Mapping[str, Any],
+    job: str,
+    promises: list[Any],
+    notices: Sequence[str] = (),
 ) -> None:
     """Note a release, whole or not at all."""
     owner = owner_folder(target)
@@ -81,6 +89,8 @@ def record(
         (notes / "digest.txt").write_text(digest + "\n", encoding="utf-8")
         (notes / "audit.json").write_text(json.dumps(audit, indent=1) + "\n", encoding="utf-8")
         (notes / "job.toml").write_text(job, encoding="utf-8")
+        of_source = [one for one in entries(target) if source is not None and one["source"] == source]
+        (notes / "README.md").write_text(owners_readme([*of_source, entry], notices), encoding="utf-8")
         _append(owner / LEDGER, json.dumps(entry) + "\n")
         shutil.rmtree(owner / target.name, ignore_errors=True)
         os.rename(notes, owner / target.name)

@@ -41,6 +41,11 @@ class Release:
         return None if self._owned is None else self._owned["audit"]
 
     @property
+    def notices(self) -> tuple[str, ...]:
+        """What the owner should know and nothing forbade; empty for a release that was opened."""
+        return () if self._owned is None else tuple(self._owned.get("notices", ()))
+
+    @property
     def digest(self) -> str:
         return bundle.digest(self.folder)
 
@@ -90,7 +95,7 @@ class Release:
                 shutil.copytree(self.folder, staged, dirs_exist_ok=True)
             with store.kept(staged, target, force):
                 if self._owned is not None:
-                    notes = {key: owned[key] for key in ("source", "audit", "job", "promises")}
+                    notes = {key: owned[key] for key in ("source", "audit", "job", "promises", "notices")}
                     ledger.record(target, digest=bundle.digest(target), **notes)
         return target
 

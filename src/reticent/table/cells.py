@@ -23,6 +23,7 @@ class Cells:
     values: np.ndarray  # (cells, sensitive) int32
     counts: np.ndarray  # (cells,) int64
     joint: int = -1  # which sensitive column stands for all of them together, if one does
+    rows_per_person: int = 1  # the most rows one person has, as declared and verified
 
     def __len__(self) -> int:
         return len(self.counts)

@@ -1,0 +1,52 @@
+"""What several releases of the same people no longer promise together, and the owner's README that says so."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+_GROUPS = "a person is in one group of each release; few people, or one alone, may be in both"
+_VALUES = "a person's value is one that the groups of all releases hold; each may hold several and all only one in common"
+_BELIEFS = "each release may lift the belief in a value by what it promises, and these lifts multiply"
+LOST = {
+    "k-anonymity": _GROUPS,
+    "k-map": _GROUPS,
+    "alpha-k-anonymity": _GROUPS,
+    "distinct-l-diversity": _VALUES,
+    "probabilistic-l-diversity": _VALUES,
+    "entropy-l-diversity": _VALUES,
+    "recursive-l-diversity": _VALUES,
+}
+
+
+def no_longer_promised(entries: Sequence[Mapping[str, Any]]) -> list[str]:
+    """A sentence for each promise of the latest of these ledger entries; none where it is the only release."""
+    if not entries:
+        return []
+    latest = entries[-1]
+    others = list(dict.fromkeys(entry["release"] for entry in entries if entry["release"] != latest["release"]))
+    if not others:
+        return []
+    named = ", ".join(repr(name) for name in others[:8]) + (", ..." if len(others) > 8 else "")
+    found = [
+        f"This source now has {len(others) + 1} releases. Who also holds {named} can join them: what is promised holds for each "
+        "alone, not for all together."
+    ]
+    models = dict.fromkeys(promise["model"] for promise in latest["promises"])
+    return found + [f"{model} no longer holds: {LOST.get(model, _BELIEFS)}." for model in models]
+
+
+def owners_readme(entries: Sequence[Mapping[str, Any]], notices: Sequence[str] = ()) -> str:
+    """For the owner's folder: what this release is, what to know of it, and what it and earlier ones say together."""
+    latest = entries[-1]
+    parts = [
+        f"# {latest['release']}: for its owner, never to be handed out",
+        "",
+        f"Published {latest['at']}. `digest.txt` tells a changed copy (`reticent audit --expect-digest`), `audit.json` is what was",
+        "recounted before it was kept, `job.toml` how it was made.",
+    ]
+    if notices:
+        parts += ["", "## To know", "", *(f"- {notice}" for notice in notices)]
+    if lost := no_longer_promised(entries):
+        parts += ["", "## Together with earlier releases", "", *(f"- {sentence}" for sentence in lost)]
+    return "\n".join(parts) + "\n"

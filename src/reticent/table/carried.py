@@ -1,0 +1,120 @@
+"""Insensitive columns are not harmless: they are published beside each record, as they are or rounded.
+
+Who knows a value that one row has knows the row.  So their uniqueness is measured before anything is published, and one
+that singles out too many rows is refused unless the steward acknowledges it; so is, on request, their association with
+each sensitive column (Cramer's V, 0 to 1: the mean square contingency over the most it can be).
+
+Rounding: rint(x / step) * step in double precision, ties to even.  Only the multiple is published.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from math import sqrt
+from typing import Any
+
+import polars as pl
+
+from reticent.errors import ColumnError
+from reticent.table.roles import Column, Role, with_role
+from reticent.table.source import collect, is_text
+
+NEAR_UNIQUE = 10  # per cent of the rows that may have a value of their own
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """One column: how many distinct values, how many rows have one of their own, how it goes with each sensitive column."""
+
+    column: str
+    rows: int
+    distinct: int
+    unique: int
+    association: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def near_unique(self) -> bool:
+        return self.unique * 100 > NEAR_UNIQUE * self.rows
+
+    def to_dict(self) -> dict[str, Any]:
+        found = {"column": self.column, "distinct": self.distinct, "unique": self.unique / self.rows if self.rows else 0.0}
+        return found | ({"association": dict(self.association)} if self.association else {})
+
+    def __str__(self) -> str:
+        ties = "".join(f", association with {name!r} {value:.2f}" for name, value in self.association.items())
+        return (
+            f"The insensitive column {self.column!r} has {self.distinct:,} distinct values in {self.rows:,} rows, "
+            f"{self.unique:,} of them its row's own{ties}."
+        )
+
+
+def rounded(lazy: pl.LazyFrame, columns: Mapping[str, Column]) -> pl.LazyFrame:
+    """The rows with carried numbers rounded as declared."""
+    steps = {name: column.round_to for name, column in columns.items() if column.round_to is not None}
+    if not steps:
+        return lazy
+    schema = lazy.collect_schema()
+    _refuse_unreadable(lazy, {name: _number(name, schema[name]) for name in steps})
+    return lazy.with_columns(_multiple(_number(name, schema[name]), step).alias(name) for name, step in steps.items())
+
+
+def _number(name: str, dtype: pl.DataType) -> pl.Expr:
+    """A column as double precision: null where it is missing, not a number where it is none."""
+    if is_text(dtype):
+        text = pl.col(name).cast(pl.String).str.strip_chars()
+        return pl.when(text.is_not_null()).then(text.cast(pl.Float64, strict=False).fill_null(float("nan")))
+    found = pl.col(name).cast(pl.Float64, strict=False)
+    return found.fill_nan(None) if dtype.is_float() else found
+
+
+def _multiple(number: pl.Expr, step: int | float) -> pl.Expr:
+    count = (number / step).round(mode="half_to_even")
+    return count.cast(pl.Int64) * step if isinstance(step, int) else count * step
+
+
+def _refuse_unreadable(lazy: pl.LazyFrame, numbers: Mapping[str, pl.Expr]) -> None:
+    bad = [number.is_finite().not_().sum().alias(name) for name, number in numbers.items()]
+    for name, rows in collect(lazy.select(bad), "Reading carried numbers").row(0, named=True).items():
+        if rows:
+            raise ColumnError(
+                f"Column {name!r} is to be rounded, but {rows} of its values are no numbers.",
+                attempt='missing = ["?"] in [source] if they stand for nothing, or leaving round_to out.',
+            )
+
+
+def questions(columns: Mapping[str, Column]) -> dict[str, pl.Expr]:
+    """What to count of each carried column."""
+    times = {name: pl.col(name).unique_counts() for name in with_role(columns, Role.INSENSITIVE)}
+    found = {f"distinct {name}": counts.len() for name, counts in times.items()}
+    return found | {f"unique {name}": counts.eq(1).sum() for name, counts in times.items()}
+
+
+def answered(columns: Mapping[str, Column], counted: Mapping[str, Any]) -> tuple[Carried, ...]:
+    names = with_role(columns, Role.INSENSITIVE)
+    return tuple(Carried(name, counted["rows"], counted[f"distinct {name}"], counted[f"unique {name}"]) for name in names)
+
+
+def refuse_near_unique(carried: Iterable[Carried], columns: Mapping[str, Column]) -> None:
+    for one in carried:
+        if one.near_unique and not columns[one.column].acknowledge:
+            raise ColumnError(
+                f"The insensitive column {one.column!r} is near-unique: {one.unique:,} of {one.rows:,} rows have a value of their own.",
+                why="It is published as it is, and who knows it knows the row, whatever is promised.",
+                attempt="role = \"quasi-identifying\", round_to = ... for a number, leaving it out, or acknowledge = true.",
+            )
+
+
+def associated(lazy: pl.LazyFrame, carried: Iterable[Carried], columns: Mapping[str, Column]) -> tuple[Carried, ...]:
+    """With the association of each carried column with each sensitive one."""
+    sensitive = with_role(columns, Role.SENSITIVE)
+    return tuple(replace(one, association={name: cramers_v(lazy, one.column, name) for name in sensitive}) for one in carried)
+
+
+def cramers_v(lazy: pl.LazyFrame, one: str, other: str) -> float:
+    """sqrt((sum n_ij^2 / (n_i n_j) - 1) / (min(r, c) - 1)); 0 where a column holds one value."""
+    pairs = collect(lazy.select(one=one, other=other).group_by("one", "other").len("n"), "Comparing columns")
+    n, over = pl.col("n").cast(pl.Float64), pl.col("n").sum().cast(pl.Float64)
+    square = pairs.select((n * n / (over.over("one") * over.over("other"))).sum()).item()
+    least = min(pairs["one"].n_unique(), pairs["other"].n_unique())
+    return min(sqrt(max(square - 1, 0.0) / (least - 1)), 1.0) if least > 1 else 0.0
