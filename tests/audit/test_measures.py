@@ -28,7 +28,7 @@ def recounted(groups, promises=(), tree=None):
     return audit(table_of(groups), columns=columns, promises=promises)
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=80)
 @given(strategies.histograms(null=True))
 def test_every_measure_is_the_oracles(groups):
     ours, theirs = recounted(groups, tree=TREE).exact, oracle.achieved(groups, order=ORDER, tree=TREE)
@@ -41,7 +41,7 @@ def test_every_measure_is_the_oracles(groups):
     assert ours["beta-likeness-two-sided"] == oracle.beta(groups, two_sided=True)
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=200)
 @given(strategies.histograms(null=True), strategies.promises())
 def test_every_promise_is_judged_as_the_oracle_does(groups, promise):
     domain = {"order": ORDER, "tree": TREE} if promise["model"] == "t-closeness" else {}
@@ -50,7 +50,7 @@ def test_every_promise_is_judged_as_the_oracle_does(groups, promise):
     assert verdict.kept == oracle.holds(groups=groups, **promise, **domain)
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=80)
 @given(strategies.histograms(null=True), st.sampled_from(sorted(strategies.PARAMETERS)))
 def test_a_promise_of_what_is_achieved_is_kept(groups, model):
     """The boundary itself, where a tolerance would hide: <= keeps it, and delta's < does not."""

@@ -47,12 +47,11 @@ def match_rows(published: Published, numbered: Mapping[str, Numbered], source: p
     covers, boxes, points = [], [], []
     for entry in published.named(Role.QUASI):
         entry = rebuilt(entry, source[entry["name"]])
-        labels, values = numbered[entry["name"]], number(source[entry["name"]])
-        covered, codes = label_cover(entry, labels.distinct, values.distinct, foreign=published.foreign)
+        labels = numbered[entry["name"]]
+        covered, values = label_cover(entry, labels.distinct, number(source[entry["name"]]), foreign=published.foreign)
         covers.append(covered)
         boxes.append(labels)
-        # a place for every code: a value the schema does not explain has one beyond the distinct values
-        points.append(Numbered(codes[values.codes], pl.Series(np.arange(int(codes.max(initial=0)) + 1))))
+        points.append(values)
     ours, theirs, size = _values(published, source)
     covers.append(Cover(np.arange(size), np.arange(size), np.full(size, -1), np.zeros((0, size + 1), np.int32)))
     box, box_rows, box_of_row = _distinct([*boxes, ours], len(published.frame))
@@ -76,9 +75,10 @@ def _distinct(columns: Sequence[Numbered], rows: int) -> tuple[np.ndarray, np.nd
     return np.column_stack([column.codes[row] for column in columns]), count.astype(np.int64), of_row
 
 
-def label_cover(entry: Mapping[str, Any], labels: pl.Series, values: pl.Series, *, foreign: bool = False) -> tuple[Cover, np.ndarray]:
-    """The codes under each label, and the code of each distinct source value; codes follow the column's order, null last."""
-    texts = labels.to_list()
+def label_cover(entry: Mapping[str, Any], labels: pl.Series, source: Numbered, *, foreign: bool = False) -> tuple[Cover, Numbered]:
+    """The codes under each label, and the source column in these codes: in the column's order, then the null, then one for each
+    value that the schema does not explain, which lies under `*` alone."""
+    texts, values = labels.to_list(), source.distinct
     if "built" in entry:  # the manifest holds as much of it as is published: the whole is built again from the source's values
         from reticent.table.builders import rebuilt
 
@@ -88,11 +88,17 @@ def label_cover(entry: Mapping[str, Any], labels: pl.Series, values: pl.Series, 
     places = _places(column, entry, values)
     known = sorted({place for place in places if place is not None})
     code = {place: i for i, place in enumerate(known)}
-    null, strange = len(known), len(known) + 1  # a value the schema does not explain lies under `*` alone
-    codes = np.array([code[place] if place is not None else null if value is None else strange
-                      for place, value in zip(places, values.to_list(), strict=True)], np.int64)  # fmt: skip
-    covered = [_codes(extent, known, code, strange + 1) for extent in extents]
-    return cover(covered, strange + 1), codes
+    size = len(known) + 1
+    codes = np.empty(len(values), np.int64)
+    for i, (place, value) in enumerate(zip(places, values.to_list(), strict=True)):
+        if place is not None:
+            codes[i] = code[place]
+        elif value is None:
+            codes[i] = len(known)
+        else:
+            codes[i], size = size, size + 1
+    covered = [_codes(extent, known, code, size) for extent in extents]
+    return cover(covered, size), Numbered(codes[source.codes], pl.Series(np.arange(size)))
 
 
 def _places(column: Scale, entry: Mapping[str, Any], values: pl.Series) -> list[Any]:

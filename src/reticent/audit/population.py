@@ -29,10 +29,10 @@ def population_sizes(published: Published, numbered: Mapping[str, Numbered], gro
                           attempt="a table with the same columns.")  # fmt: skip
     covers, codes = [], []
     for entry in published.named(Role.QUASI):
-        values = number(people[entry["name"]])
-        covered, code = label_cover(entry, numbered[entry["name"]].distinct, values.distinct, foreign=published.foreign)
+        labels = numbered[entry["name"]].distinct
+        covered, values = label_cover(entry, labels, number(people[entry["name"]]), foreign=published.foreign)
         covers.append(covered)
-        codes.append(Numbered(code[values.codes], values.distinct))
+        codes.append(values)
     word = pack(codes, len(people))
     distinct, of_row, count = np.unique(word, return_inverse=True, return_counts=True)
     row = np.empty(len(distinct), np.int64)
@@ -45,9 +45,9 @@ def source_entropy(published: Published, numbered: Mapping[str, Numbered], sourc
     """Non-uniform entropy in bits, over all cells of the source."""
     bits = 0.0
     for entry in published.named(Role.QUASI):
-        labels, values = numbered[entry["name"]], number(source[entry["name"]])
-        covered, code = label_cover(entry, labels.distinct, values.distinct, foreign=published.foreign)
-        rows = np.bincount(code[values.codes])
+        labels = numbered[entry["name"]]
+        covered, values = label_cover(entry, labels.distinct, number(source[entry["name"]]), foreign=published.foreign)
+        rows = np.bincount(values.codes)
         found = join([covered], np.arange(len(labels)).reshape(-1, 1), np.arange(len(rows)).reshape(-1, 1)).total(rows, len(labels))
         bits += entropy_bits(np.bincount(labels.codes, minlength=len(labels)), found, rows, len(source) - len(published.frame))
     return bits
