@@ -23,6 +23,7 @@ from reticent.recipe.compose import plan
 from reticent.recipe.recipe import Recipe
 from reticent.table import beside
 from reticent.table.carried import Carried, associated
+from reticent.table.joint import jointly
 from reticent.table.roles import Column, Role, with_role
 from reticent.table.source import collect
 
@@ -73,10 +74,11 @@ def check(
     lazy, columns = read(job, frame)
     looked = beside.look(lazy, columns)
     counted = local.count(lazy, columns, looked.rows_per_person)
+    cells = jointly(counted.cells) if job.jointly else counted.cells
     found = []
     for method in others:
         progress(f"planning by {method.name}")
-        found.append(_outlook(job, method, counted.cells, columns, own=method is job.method))
+        found.append(_outlook(job, method, cells, columns, own=method is job.method))
     progress("looking at columns that are not generalized")
     carried = associated(lazy, looked.carried, columns)
     warnings = (*_warnings(lazy, columns, carried), *looked.notices)

@@ -28,7 +28,7 @@ def look(lazy: pl.LazyFrame, columns: Mapping[str, Column]) -> Beside:
     if not asked:
         return Beside()
     exprs = [pl.len().alias("rows"), *(one.alias(name) for name, one in asked.items())]
-    counted = collect(lazy.select(exprs), "Counting identifying and carried values").row(0, named=True)
+    counted = collect(lazy.select(exprs), "Counting identifying and carried values")
     found = carried.answered(columns, counted)
     carried.refuse_near_unique(found, columns)
     return Beside(found, persons.rows_per_person(columns, counted), tuple(persons.notices(columns, counted)))

@@ -84,15 +84,21 @@ def _refuse_unreadable(lazy: pl.LazyFrame, numbers: Mapping[str, pl.Expr]) -> No
 
 
 def questions(columns: Mapping[str, Column]) -> dict[str, pl.Expr]:
-    """What to count of each carried column."""
-    times = {name: pl.col(name).unique_counts() for name in with_role(columns, Role.INSENSITIVE)}
-    found = {f"distinct {name}": counts.len() for name, counts in times.items()}
-    return found | {f"unique {name}": counts.eq(1).sum() for name, counts in times.items()}
+    """What to count of each carried column: how often each value occurs."""
+    return {f"times {name}": times(pl.col(name)) for name in with_role(columns, Role.INSENSITIVE)}
 
 
-def answered(columns: Mapping[str, Column], counted: Mapping[str, Any]) -> tuple[Carried, ...]:
-    names = with_role(columns, Role.INSENSITIVE)
-    return tuple(Carried(name, counted["rows"], counted[f"distinct {name}"], counted[f"unique {name}"]) for name in names)
+def times(column: pl.Expr) -> pl.Expr:
+    """How often each value occurs, as one list."""
+    return column.value_counts().struct.field("count").implode()
+
+
+def answered(columns: Mapping[str, Column], counted: pl.DataFrame) -> tuple[Carried, ...]:
+    found = []
+    for name in with_role(columns, Role.INSENSITIVE):
+        held = counted[f"times {name}"].explode()
+        found.append(Carried(name, counted["rows"].item(), len(held), int((held == 1).sum())))
+    return tuple(found)
 
 
 def refuse_near_unique(carried: Iterable[Carried], columns: Mapping[str, Column]) -> None:

@@ -6,11 +6,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import polars as pl
 
 from reticent.errors import ColumnError
+from reticent.table.carried import times
 from reticent.table.roles import Column, Role, with_role
 
 
@@ -18,16 +18,21 @@ def questions(columns: Mapping[str, Column]) -> dict[str, pl.Expr]:
     """What to count of each identifying column."""
     found: dict[str, pl.Expr] = {}
     for name in with_role(columns, Role.IDENTIFYING):
-        found[f"most {name}"] = pl.col(name).drop_nulls().value_counts().struct.field("count").max()
+        found[f"times {name}"] = times(pl.col(name).drop_nulls())
         found[f"missing {name}"] = pl.col(name).null_count()
     return found
 
 
-def rows_per_person(columns: Mapping[str, Column], counted: Mapping[str, Any]) -> int:
+def _most(name: str, counted: pl.DataFrame) -> int:
+    """The most rows that share a value."""
+    return int(counted[f"times {name}"].explode().max() or 0)
+
+
+def rows_per_person(columns: Mapping[str, Column], counted: pl.DataFrame) -> int:
     """The declared most rows of a person, 1 where none is declared; refused where a person of the data has more."""
     declared = {name: column.rows_per_person for name, column in columns.items() if column.rows_per_person is not None}
     for name, most in declared.items():
-        missing, found = counted[f"missing {name}"], counted[f"most {name}"] or 0
+        missing, found = counted[f"missing {name}"].item(), _most(name, counted)
         if missing:
             raise ColumnError(
                 f"The identifying column {name!r} is missing in {missing:,} row(s): whose they are cannot be counted.",
@@ -42,10 +47,10 @@ def rows_per_person(columns: Mapping[str, Column], counted: Mapping[str, Any]) -
     return max(declared.values(), default=1)
 
 
-def notices(columns: Mapping[str, Column], counted: Mapping[str, Any]) -> list[str]:
+def notices(columns: Mapping[str, Column], counted: pl.DataFrame) -> list[str]:
     """Identifying columns that repeat, though nothing is declared of it.  Where one does not, every row is a person's own."""
-    found = {name: counted[f"most {name}"] or 0 for name in with_role(columns, Role.IDENTIFYING)}
-    alone = any(most == 1 and not counted[f"missing {name}"] for name, most in found.items())
+    found = {name: _most(name, counted) for name in with_role(columns, Role.IDENTIFYING)}
+    alone = any(most == 1 and not counted[f"missing {name}"].item() for name, most in found.items())
     if alone or any(columns[name].rows_per_person is not None for name in found):
         return []
     return [
