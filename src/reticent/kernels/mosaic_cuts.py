@@ -59,6 +59,12 @@ class Cutter:
     h: cython.longlong[::1]
     before: cython.longlong[::1]
     spare: cython.longlong[::1]
+    inside: cython.longlong[::1]
+    within: cython.longlong
+    pick: cython.int[::1]
+    picked: cython.Py_ssize_t
+    subs: cython.int[:, :, ::1]
+    deep: cython.Py_ssize_t
     lo: cython.longlong[::1]
     up: cython.longlong[::1]
     x: cython.longlong[::1]
@@ -111,13 +117,15 @@ class Cutter:
         self.d, self.m = d, m
         self.capped = self.least[4] == 0 and self.least[5] == 0 and self.limits[1] == 0
         self.floor = max(int(rule[2][0]), 1)
-        (self.h, self.before, self.spare, self.lo, self.up, self.x, self.at, self.begin,
-         self.pieces) = (np.zeros(m, np.int64) for _ in range(9))  # fmt: skip
+        (self.h, self.before, self.spare, self.inside, self.lo, self.up, self.x, self.at, self.begin,
+         self.pieces) = (np.zeros(m, np.int64) for _ in range(10))  # fmt: skip
         self.y = np.zeros(m)
         self.pv = np.zeros(m, np.int32)
         self.parts = np.zeros((2, m + 1), np.int64)
         self.box, self.boxes = np.zeros((2, d), np.int32), np.zeros((4, d), np.int32)
-        self.top = np.zeros((16, 5))
+        self.top = np.zeros((16, 6))
+        self.subs, self.pick = np.zeros((9, 2, d), np.int32), np.zeros(rows, np.int32)
+        self.deep, self.picked, self.within = 0, 0, 0
         (self.cell, self.qty, self.order, self.take, self.outc, self.outq) = (np.zeros(rows, np.int32) for _ in range(6))
         self.bucket = np.zeros(min(int(space[1][:, 2].max(initial=0)), 4 * rows + 64) + 64, np.int32)
         self.own, self.tc = np.zeros((2, rows), np.int32), np.zeros((2, rows), np.int32)
@@ -277,7 +285,7 @@ class Cutter:
         for i in range(self.mv):
             v = self.pv[i]
             h = self.h[v]
-            want = h - self.before[v] if side == 1 else self.before[v]
+            want = self.inside[v] - self.before[v] if side == 1 else self.before[v]
             up = most(self.rate[0, v], s)
             if side == 2 and h < up:
                 up = h
@@ -431,7 +439,7 @@ class Cutter:
         for turn in range(self.least[6]):
             for i in range(self.mv):
                 v = self.pv[i]
-                self.y[v] = self.h[v] - self.before[v] if side == 1 else self.before[v]
+                self.y[v] = self.inside[v] - self.before[v] if side == 1 else self.before[v]
             if turn > 0 or self.least[6] == 3:
                 self.pour(near)
                 near *= self.limits[4]
@@ -627,11 +635,11 @@ class Cutter:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def sort_items(self, a: cython.Py_ssize_t, b: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.int:
-        """order[:b-a] = places of the items a..b by ascending code of column j, stable."""
+    def sort_items(self, j: cython.Py_ssize_t) -> cython.int:
+        """order[:picked] = the picked items by ascending code of column j, stable."""
         i: cython.Py_ssize_t
         g: cython.Py_ssize_t
-        n: cython.Py_ssize_t = b - a
+        n: cython.Py_ssize_t = self.picked
         lo: cython.int = self.box[0, j]
         hi: cython.int = self.box[1, j]
         c: cython.int
@@ -641,19 +649,19 @@ class Cutter:
         if hi - lo < 4 * n + 64:
             for i in range(hi - lo + 1):
                 self.bucket[i] = 0
-            for i in range(a, b):
-                self.bucket[self.codes[self.cell[i], j] - lo] += 1
+            for i in range(n):
+                self.bucket[self.codes[self.cell[self.pick[i]], j] - lo] += 1
             for i in range(hi - lo + 1):
                 t = self.bucket[i]
                 self.bucket[i] = run
                 run += t
-            for i in range(a, b):
-                c = self.codes[self.cell[i], j] - lo
-                self.order[self.bucket[c]] = i
+            for i in range(n):
+                c = self.codes[self.cell[self.pick[i]], j] - lo
+                self.order[self.bucket[c]] = self.pick[i]
                 self.bucket[c] += 1
             return 0
         for i in range(n):
-            self.order[i] = a + i
+            self.order[i] = self.pick[i]
         g = 1
         while g < n // 9:
             g = 3 * g + 1
@@ -675,7 +683,82 @@ class Cutter:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def offer(self, gain: cython.double, j: cython.Py_ssize_t, kind: cython.int, c: cython.int, s: cython.longlong) -> cython.int:
+    def pick_inside(self, a: cython.Py_ssize_t, b: cython.Py_ssize_t, stage: cython.Py_ssize_t) -> cython.int:
+        """The items a..b inside the box of a stage, and how many rows of each value they hold."""
+        i: cython.Py_ssize_t
+        j: cython.Py_ssize_t
+        c: cython.int
+        v: cython.int
+        ok: cython.bint
+        for i in range(self.mv):
+            self.inside[self.pv[i]] = 0
+        self.picked = 0
+        self.within = 0
+        for i in range(a, b):
+            ok = True
+            if stage > 0:
+                for j in range(self.d):
+                    c = self.codes[self.cell[i], j]
+                    if c < self.subs[stage, 0, j] or c > self.subs[stage, 1, j]:
+                        ok = False
+                        break
+            if ok:
+                self.pick[self.picked] = i
+                self.picked += 1
+                self.inside[self.sens[self.cell[i]]] += self.qty[i]
+                self.within += self.qty[i]
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def narrow(self, a: cython.Py_ssize_t, b: cython.Py_ssize_t) -> cython.int:
+        """All cuts of the region, then of the best box found so far, column upon column, for as long as that gains.
+
+        Taking rows from a box that is narrow in several columns strains the promise once, not once for each column.
+        """
+        stage: cython.Py_ssize_t = 0
+        i: cython.Py_ssize_t
+        j: cython.Py_ssize_t
+        kind: cython.int
+        c: cython.int
+        for j in range(self.d):
+            self.subs[0, 0, j] = self.box[0, j]
+            self.subs[0, 1, j] = self.box[1, j]
+        while True:
+            self.pick_inside(a, b, stage)
+            for j in range(self.d):
+                if self.span(j, self.subs[stage, 0, j], self.subs[stage, 1, j]) > 0.0:
+                    self.sort_items(j)
+                    self.weigh(j, stage)
+            if stage == self.deep:
+                break
+            for i in range(self.tries):
+                if self.top[i, 0] <= -LARGE:
+                    return 0
+                if self.top[i, 2] != BALANCED:
+                    break
+            else:
+                break
+            if self.top[i, 5] != stage:  # the last stage gained nothing
+                break
+            kind = cython.cast(cython.int, self.top[i, 2])
+            c = cython.cast(cython.int, self.top[i, 3])
+            for j in range(self.d):
+                self.subs[stage + 1, 0, j] = self.subs[stage, 0, j]
+                self.subs[stage + 1, 1, j] = self.subs[stage, 1, j]
+            j = cython.cast(cython.Py_ssize_t, self.top[i, 1])
+            stage += 1
+            if kind != BEFORE:
+                self.subs[stage, 0, j] = c if kind == ONE else c + 1
+            if kind != AFTER:
+                self.subs[stage, 1, j] = c
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def offer(self, gain: cython.double, j: cython.Py_ssize_t, kind: cython.int, c: cython.int, s: cython.longlong, stage: cython.Py_ssize_t) -> cython.int:
         i: cython.Py_ssize_t = self.tries - 1
         q: cython.Py_ssize_t
         if self.noise > 0.0:
@@ -684,7 +767,7 @@ class Cutter:
         if gain <= self.top[i, 0]:
             return 0
         while i > 0 and self.top[i - 1, 0] < gain:
-            for q in range(5):
+            for q in range(6):
                 self.top[i, q] = self.top[i - 1, q]
             i -= 1
         self.top[i, 0] = gain
@@ -692,12 +775,13 @@ class Cutter:
         self.top[i, 2] = kind
         self.top[i, 3] = c
         self.top[i, 4] = s
+        self.top[i, 5] = stage
         return 1
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def own_lists(self, count: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.int:
+    def own_lists(self, j: cython.Py_ssize_t) -> cython.int:
         """Each value's items in this order: code and running count."""
         i: cython.Py_ssize_t
         q: cython.Py_ssize_t
@@ -709,7 +793,7 @@ class Cutter:
             self.at[v] = e
             self.before[v] = 0
             e += self.pieces[v]
-        for i in range(count):
+        for i in range(self.picked):
             v = self.sens[self.cell[self.order[i]]]
             q = self.at[v]
             self.own[0, q] = self.codes[self.cell[self.order[i]], j]
@@ -756,26 +840,26 @@ class Cutter:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def weigh(self, count: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.int:
+    def weigh(self, j: cython.Py_ssize_t, stage: cython.Py_ssize_t) -> cython.int:
         """Estimate the cuts of column j by its own span alone, and offer each."""
         i: cython.Py_ssize_t = 0
         e: cython.Py_ssize_t
         q: cython.Py_ssize_t
         v: cython.int
         c: cython.int
-        lo: cython.int = self.box[0, j]
-        hi: cython.int = self.box[1, j]
+        lo: cython.int = self.subs[stage, 0, j]
+        hi: cython.int = self.subs[stage, 1, j]
         after: cython.int
-        left: cython.int
-        right: cython.int
         s: cython.longlong
-        t: cython.longlong
-        n: cython.longlong = self.n
         before: cython.longlong = 0
         here: cython.longlong
+        count: cython.Py_ssize_t = self.picked
         full: cython.double = self.span(j, lo, hi)
+        reach: cython.double = self.whole + full  # what a row gains whose span in column j becomes nothing
         gain: cython.double
-        self.own_lists(count, j)
+        for q in range(self.d):
+            reach -= self.span(q, self.subs[stage, 0, q], self.subs[stage, 1, q])
+        self.own_lists(j)
         while i < count:
             c = self.codes[self.cell[self.order[i]], j]
             e = i
@@ -789,41 +873,19 @@ class Cutter:
             before += here
             if e < count:
                 after = self.codes[self.cell[self.order[e]], j]
-                s = 0
-                gain = n * full - before * self.span(j, lo, c) - (n - before) * self.span(j, after, hi)
-                if gain > self.top[self.tries - 1, 0]:  # what it would gain without borrowing
-                    s = self.balanced(before)
-                if s > 0:
-                    left = c
-                    right = after
-                    for q in range(self.mv):
-                        v = self.pv[q]
-                        if self.x[v] > self.before[v]:
-                            t = self.at[v]
-                            while self.own[1, t] < self.x[v]:
-                                t += 1
-                            if self.own[0, t] > left:
-                                left = self.own[0, t]
-                        elif self.x[v] < self.before[v]:
-                            t = self.at[v] - 1
-                            while t > self.begin[v] and self.own[1, t - 1] > self.x[v]:
-                                t -= 1
-                            if self.own[0, t] < right:
-                                right = self.own[0, t]
-                    gain = n * full - s * self.span(j, lo, left) - (n - s) * self.span(j, right, hi)
-                    if gain > 0:
-                        self.offer(gain - self.spent, j, BALANCED, c, s)
-                gain = full - self.span(j, lo, c)
+                if stage == 0:
+                    self.weigh_balanced(j, c, after, before)
+                gain = reach - self.span(j, lo, c)
                 if gain > 0 and before * gain > self.top[self.tries - 1, 0]:
                     s = self.largest(before, 0)
                     if s > 0:
-                        self.offer(s * gain - self.spent, j, BEFORE, c, s)
-                gain = full - self.span(j, after, hi)
-                if gain > 0 and (n - before) * gain > self.top[self.tries - 1, 0]:
-                    s = self.largest(n - before, 1)
+                        self.offer(s * gain - self.spent, j, BEFORE, c, s, stage)
+                gain = reach - self.span(j, after, hi)
+                if gain > 0 and (self.within - before) * gain > self.top[self.tries - 1, 0]:
+                    s = self.largest(self.within - before, 1)
                     if s > 0:
-                        self.offer(s * gain - self.spent, j, AFTER, c, s)
-            if i > 0 and e < count and here >= self.floor and here * full > self.top[self.tries - 1, 0]:
+                        self.offer(s * gain - self.spent, j, AFTER, c, s, stage)
+            if i > 0 and e < count and here >= self.floor and here * reach > self.top[self.tries - 1, 0]:
                 for q in range(self.mv):
                     self.spare[self.pv[q]] = self.before[self.pv[q]]
                     self.before[self.pv[q]] = 0
@@ -831,7 +893,7 @@ class Cutter:
                     self.before[self.sens[self.cell[self.order[q]]]] += self.qty[self.order[q]]
                 s = self.largest(here, 0)
                 if s > 0:
-                    self.offer(s * full - self.spent, j, ONE, c, s)
+                    self.offer(s * reach - self.spent, j, ONE, c, s, stage)
                 for q in range(self.mv):
                     self.before[self.pv[q]] = self.spare[self.pv[q]]
             i = e
@@ -840,7 +902,47 @@ class Cutter:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def quotas(self, a: cython.Py_ssize_t, b: cython.Py_ssize_t, j: cython.Py_ssize_t, kind: cython.int, c: cython.int, s: cython.longlong) -> cython.longlong:
+    def weigh_balanced(self, j: cython.Py_ssize_t, c: cython.int, after: cython.int, before: cython.longlong) -> cython.int:
+        """Estimate the cut after code c whose sides borrow from each other, as far as each value's rows reach."""
+        q: cython.Py_ssize_t
+        v: cython.int
+        lo: cython.int = self.box[0, j]
+        hi: cython.int = self.box[1, j]
+        left: cython.int = c
+        right: cython.int = after
+        s: cython.longlong
+        t: cython.longlong
+        n: cython.longlong = self.n
+        full: cython.double = self.span(j, lo, hi)
+        gain: cython.double = n * full - before * self.span(j, lo, c) - (n - before) * self.span(j, after, hi)
+        if gain <= self.top[self.tries - 1, 0]:  # what it would gain without borrowing
+            return 0
+        s = self.balanced(before)
+        if s == 0:
+            return 0
+        for q in range(self.mv):
+            v = self.pv[q]
+            if self.x[v] > self.before[v]:
+                t = self.at[v]
+                while self.own[1, t] < self.x[v]:
+                    t += 1
+                if self.own[0, t] > left:
+                    left = self.own[0, t]
+            elif self.x[v] < self.before[v]:
+                t = self.at[v] - 1
+                while t > self.begin[v] and self.own[1, t - 1] > self.x[v]:
+                    t -= 1
+                if self.own[0, t] < right:
+                    right = self.own[0, t]
+        gain = n * full - s * self.span(j, lo, left) - (n - s) * self.span(j, right, hi)
+        if gain > 0:
+            self.offer(gain - self.spent, j, BALANCED, c, s, 0)
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def quotas(self, j: cython.Py_ssize_t, kind: cython.int, c: cython.int, s: cython.longlong) -> cython.longlong:
         """Bounds of each value for the cut; the rows that may be taken beyond the lower ones."""
         i: cython.Py_ssize_t
         q: cython.Py_ssize_t
@@ -851,7 +953,8 @@ class Cutter:
             v = self.pv[q]
             self.before[v] = 0
             self.x[v] = 0
-        for i in range(a, b):
+        for q in range(self.picked):
+            i = self.pick[q]
             x = self.codes[self.cell[i], j]
             if (kind == ONE and x == c) or (kind != ONE and x <= c):
                 self.before[self.sens[self.cell[i]]] += self.qty[i]
@@ -901,10 +1004,21 @@ class Cutter:
         y: cython.longlong
         free: cython.longlong
         need: cython.longlong
-        count: cython.Py_ssize_t = b - a
-        self.sort_items(a, b, j)
-        free = self.quotas(a, b, j, kind, c, cython.cast(cython.longlong, self.top[choice, 4]))
+        count: cython.Py_ssize_t
+        self.pick_inside(a, b, cython.cast(cython.Py_ssize_t, self.top[choice, 5]))
+        self.sort_items(j)
+        free = self.quotas(j, kind, c, cython.cast(cython.longlong, self.top[choice, 4]))
         self.clear_parts()
+        count = self.picked
+        if count < b - a:
+            for i in range(a, b):
+                self.take[i - a] = -1
+            for q in range(count):
+                self.take[self.pick[q] - a] = 0
+            for i in range(a, b):
+                if self.take[i - a] < 0:
+                    self.take[i - a] = 0
+                    self.widen(1, self.cell[i], self.sens[self.cell[i]], self.qty[i])
         for q in range(count):
             i = self.order[count - 1 - q] if kind == AFTER else self.order[q]
             v = self.sens[self.cell[i]]
@@ -957,7 +1071,6 @@ class Cutter:
         a: cython.Py_ssize_t
         b: cython.Py_ssize_t
         i: cython.Py_ssize_t
-        j: cython.Py_ssize_t
         best: cython.Py_ssize_t
         last: cython.Py_ssize_t
         left: cython.Py_ssize_t
@@ -978,10 +1091,7 @@ class Cutter:
             if self.whole > 0.0 and self.n >= 2 * self.floor:
                 for i in range(self.tries):
                     self.top[i, 0] = -LARGE
-                for j in range(self.d):
-                    if self.span(j, self.box[0, j], self.box[1, j]) > 0.0:
-                        self.sort_items(a, b, j)
-                        self.weigh(b - a, j)
+                self.narrow(a, b)
                 whole = self.whole * self.n * (1.0 - 1e-12)
                 least = LARGE
                 last = -1
@@ -1031,12 +1141,12 @@ class Cutter:
             depth += 1
         return total
 
-    def solve_all(self, cell, quota, tries, price=0.0):
+    def solve_all(self, cell, quota, tries, price=0.0, deep=0):
         """Cut the region of these items from the top down: (cell, quota, starts) of its groups."""
         n: cython.Py_ssize_t = len(cell)
         np.asarray(self.cell)[:n] = cell
         np.asarray(self.qty)[:n] = quota
-        self.noise, self.tries, self.price = 0.0, tries, price
+        self.noise, self.tries, self.price, self.deep = 0.0, tries, price, deep
         self.oute[0] = 0
         with cython.nogil:
             self.solve(n)
@@ -1098,6 +1208,7 @@ class Cutter:
         self.tries, self.noise = setting[0], setting[1]
         dear: cython.double = setting[5]
         orders: cython.Py_ssize_t = setting[6]
+        self.deep = setting[7]
         self.oute[0] = 0
         with cython.nogil:
             for b in range(blocks.shape[0]):
@@ -1112,7 +1223,11 @@ class Cutter:
                         end += 1
                     self.gs[g, 1] = end
                     self.measure(g)
-                if orders > 0:
+                if orders < 0:
+                    self.seed = chance(self.seed)
+                    self.price = dear * (self.seed / 2147483647.0)
+                    total = self.remake(total, end)
+                elif orders > 0:
                     self.trade(total, end, near, most_rows, orders)
                 else:
                     total = self.sweep(total, end, mates, near, most_rows, dear)
@@ -1228,6 +1343,36 @@ class Cutter:
                 self.gs[h, 1] = end
                 self.measure(h)
         return total
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def remake(self, total: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Cut all the groups of the block anew as one region; keep what is not worse."""
+        g: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        rows: cython.longlong = 0
+        old: cython.double = 0.0
+        for g in range(total):
+            rows += self.gs[g, 2]
+            old += self.gl[g] * self.gs[g, 2]
+        if old <= 0.0 or rows + self.m > self.cell.shape[0]:
+            return total
+        for i in range(end):
+            self.cell[i] = self.logc[i]
+            self.qty[i] = self.logq[i]
+        if self.solve(self.gather(end)) > old:
+            return total
+        if self.oute[self.groups] > self.logc.shape[0] or self.groups > self.gs.shape[0]:
+            return total
+        for g in range(self.groups):
+            self.gs[g, 0] = self.oute[g]
+            self.gs[g, 1] = self.oute[g + 1]
+            for i in range(self.oute[g], self.oute[g + 1]):
+                self.logc[i] = self.outc[i]
+                self.logq[i] = self.outq[i]
+            self.measure(g)
+        return self.groups
 
     @cython.cfunc
     @cython.nogil

@@ -12,18 +12,24 @@ import numpy as np
 from reticent.kernels.mosaic_cuts import Cutter
 from reticent.methods.mosaic_loss import Space
 from reticent.methods.mosaic_rule import Rule
-from reticent.methods.mosaic_sweeps import Sweeps, blocks_of, regrouped, shuffled_order
+from reticent.methods.mosaic_sweeps import GREATEST_SEED, Sweeps, blocks_of, regrouped, shuffled_order
 from reticent.models.promises import BoundPromises
 from reticent.models.shapes import Groups
 from reticent.table.cells import Cells
 
-BLOCK = 12  # groups that are re-solved among themselves
+BLOCK = 24  # groups that are re-solved among themselves
 LEAST_BLOCK = 3  # where only the promises know, a block stands or falls as one
 POOL_ROWS = 2000  # larger pools cost more than they gain
-SETTING = (3, 0.5, 2, 1.0)
-DEAR = 0.0
-ORDERS, EVERY = 0, 1
+BAND_ROWS = 6000  # rows cut anew as one region
 TRIES = 4  # cuts carved out exactly before the best is taken
+DEEP = 2  # columns a box may be narrowed by beyond the first
+LARGE_EVERY = 2
+WORST = 0.4  # share of rows, those that lose most, that bands are made of; the rest is one band, too large to be cut
+BAND_NOISE = 0.1
+NOISE, MATES, NEARNESS = 0.5, 2, 0.4
+# Top-down starts for promises beyond caps, the best of them taken: (price of strain, columns narrowed beyond the first).
+STARTS = ((0.1, 0), (0.7, 4))
+DEAR = 1.5  # price of strain up to which bands are cut anew
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,13 +81,16 @@ def kernel_parts(cells: Cells, space: Space, rule: Rule) -> tuple:
 
 
 def top_down(cells: Cells, space: Space, rule: Rule, rows: np.ndarray) -> Tiling:
-    """Cut the rows (so many of each cell) from the top down."""
+    """Cut the rows (so many of each cell) from the top down, in the best of a few ways."""
     held = np.flatnonzero(rows)
     if not len(held):
         return Tiling(np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(1, np.int64))
     room = min(int(rows.sum()), 2 * len(held)) + 64 * len(rule.upper) + 64
     cutter = Cutter(*kernel_parts(cells, space, rule), (room, 1, 1))
-    return Tiling(*cutter.solve_all(held.astype(np.int32), rows[held].astype(np.int32), TRIES))
+    items = held.astype(np.int32), rows[held].astype(np.int32)
+    starts = ((0.0, 0),) if rule.capped_only else STARTS
+    found = [Tiling(*cutter.solve_all(*items, TRIES, price, deep)) for price, deep in starts]
+    return min(found, key=lambda tiling: tiling.loss(cells, space))
 
 
 def resolve(cells: Cells, space: Space, rule: Rule, bound: BoundPromises, start: Tiling, sweeps: Sweeps,
@@ -94,16 +103,31 @@ def resolve(cells: Cells, space: Space, rule: Rule, bound: BoundPromises, start:
     def sweep(now: Tiling, number: int) -> Tiling | None:
         if len(now) < 2:
             return None
-        now = now.taken(shuffled_order(*now.boxes(cells), space.sizes, draw))
-        blocks = blocks_of(len(now), BLOCK if rule.known else LEAST_BLOCK, draw)
+        if not rule.capped_only and number % LARGE_EVERY == LARGE_EVERY - 1:
+            now, blocks = _bands(cells, space, now, draw)
+            setting = (TRIES, BAND_NOISE, 0, 0.0, 0, DEAR, -1, 2 * DEEP)
+        else:
+            now = now.taken(shuffled_order(*now.boxes(cells), space.sizes, draw))
+            blocks = blocks_of(len(now), BLOCK if rule.known else LEAST_BLOCK, draw)
+            setting = (TRIES, NOISE, MATES, NEARNESS, POOL_ROWS, 0.0, 0, DEEP)
         if room[0] < 2 * len(now.cell) or room[1] < 2 * len(now):
             room[:] = 4 * len(now.cell) + 8 * POOL_ROWS, 4 * len(now) + 2 * POOL_ROWS
-            cutters[:] = [Cutter(*parts, (POOL_ROWS + 64, *room)) for _ in range(sweeps.threads)]
-        setting = (*SETTING, POOL_ROWS, DEAR, ORDERS * (number % EVERY != 0))
+            cutters[:] = [Cutter(*parts, (2 * BAND_ROWS, *room)) for _ in range(sweeps.threads)]
         found = list(sweeps.over(blocks, lambda part, worker: _run(now, part, cutters[worker], setting)))
         return _allowed(cells, bound, rule, now, blocks, found)
 
     return sweeps.improve(start, lambda tiling: tiling.loss(cells, space), sweep)
+
+
+def _bands(cells: Cells, space: Space, now: Tiling, draw: np.random.Generator) -> tuple[Tiling, np.ndarray]:
+    """Groups by what they lose, most first, and bands of them that are cut anew as a whole."""
+    now = now.taken(np.argsort(-space.per_row(*now.boxes(cells)), kind="stable"))
+    rows = BAND_ROWS * (0.1 + 0.9 * draw.random())
+    reached = np.cumsum(now.sizes())
+    band = (np.minimum(reached, WORST * reached[-1]) // rows).astype(np.int64)
+    edges = np.append(np.flatnonzero(np.diff(band, prepend=-1)), len(now))
+    seeds = draw.integers(1, GREATEST_SEED, len(edges) - 1)
+    return now, np.ascontiguousarray(np.column_stack([edges[:-1], edges[1:], seeds]), np.int64)
 
 
 def _run(now: Tiling, blocks: np.ndarray, cutter: Cutter, setting: tuple) -> tuple[Tiling, np.ndarray]:

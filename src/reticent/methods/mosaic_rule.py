@@ -39,6 +39,12 @@ class Rule:
     known: bool  # every promise is at least approximated
 
     @property
+    def capped_only(self) -> bool:
+        """Whether integers decide it: no closeness, entropy or recursive diversity."""
+        least, limits = self.arrays[2], self.arrays[3]
+        return least[4] == 0 and least[5] == 0 and limits[1] == 0
+
+    @property
     def upper(self) -> np.ndarray:
         """The upper cap of each value: numerator and denominator."""
         return self.arrays[0][:, :2]
