@@ -1,0 +1,1 @@
+"""The papers' experiments, each reproduced by one command."""

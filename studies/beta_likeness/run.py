@@ -1,0 +1,55 @@
+"""Reproduce figures:  python -m studies.beta_likeness.run [FIGURE ...] [--table census] [--rows 500000] [--queries 10000]
+
+Without a figure, all of them.  Each becomes results/<table>-<figure>.csv and .svg.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+from pathlib import Path
+
+from studies.beta_likeness.chart import line_chart
+from studies.beta_likeness.figures import FIGURES
+from studies.beta_likeness.tables import available
+
+RESULTS = Path(__file__).parent / "results"
+SHOWN = ("beta reached", "ail", "median error", "naive Bayes")  # what a chart shows, the first that a figure has
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("figures", nargs="*", metavar="FIGURE", help=", ".join(FIGURES))
+    parser.add_argument("--table", default="census", choices=available())
+    parser.add_argument("--rows", type=int, default=None, help="how many rows; all of them, or 500,000 of the census")
+    parser.add_argument("--queries", type=int, default=10_000)
+    parser.add_argument("--out", type=Path, default=RESULTS)
+    options = parser.parse_args()
+    unknown = set(options.figures) - set(FIGURES)
+    if unknown:
+        parser.error(f"no such figure: {', '.join(sorted(unknown))}; known are {', '.join(FIGURES)}")
+    for name in options.figures or FIGURES:
+        rows = list(FIGURES[name](options.table, options.rows, options.queries))
+        save(options.out, f"{options.table}-{name}", rows, FIGURES[name].__doc__ or name)
+
+
+def save(folder: Path, name: str, rows: list[dict], title: str) -> None:
+    if not rows:
+        print(f"{name}: nothing to show")
+        return
+    folder.mkdir(exist_ok=True)
+    columns = list(dict.fromkeys(column for row in rows for column in row))
+    with open(folder / f"{name}.csv", "w", newline="", encoding="utf-8") as handle:
+        writer = csv.DictWriter(handle, columns, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(
+            {key: f"{value:.6g}" if isinstance(value, float) else value for key, value in row.items()} for row in rows
+        )
+    shown = next(column for column in SHOWN if column in columns)
+    chart = line_chart(rows, columns[0], shown, f"{name}: {title.splitlines()[0]}", logarithmic=shown == "beta reached")
+    (folder / f"{name}.svg").write_text(chart, encoding="utf-8")
+    print(f"{name}: {len(rows)} rows", flush=True)
+
+
+if __name__ == "__main__":
+    main()
