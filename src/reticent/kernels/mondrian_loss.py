@@ -14,6 +14,7 @@ import numpy as np
 
 GUARD = cython.declare(cython.ulonglong, 0x8000000080000000)
 CODE = cython.declare(cython.ulonglong, 0x7FFFFFFF)
+GREATEST = cython.declare(cython.ulonglong, 0x7FFFFFFF7FFFFFFF)
 SUBTREES = cython.declare(cython.Py_ssize_t, 2)
 OWN = cython.declare(cython.Py_ssize_t, 0)  # boxes in `part`, low and high: of a run of equal codes itself,
 UPTO = cython.declare(cython.Py_ssize_t, 2)  # of all runs up to it,
@@ -188,7 +189,7 @@ def _own_boxes(
     within: cython.ulonglong
     for run in range(runs):
         for w in range(words.shape[1]):
-            part[OWN, run, w] = ~GUARD
+            part[OWN, run, w] = GREATEST
             part[OWN + 1, run, w] = 0
     for r in range(n):
         run = rank[r]
