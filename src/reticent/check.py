@@ -19,7 +19,7 @@ from reticent.errors import JobError, PromiseUnreachable, RequestError, suggest
 from reticent.job import Job
 from reticent.publish import read, refuse_unable
 from reticent.randomness import Random
-from reticent.recipe.compose import plan
+from reticent.recipe.compose import left_to_method, plan
 from reticent.recipe.recipe import Recipe
 from reticent.table import beside
 from reticent.table.carried import Carried, associated
@@ -50,14 +50,17 @@ class Checked:
     methods: tuple[Outlook, ...]
     warnings: tuple[str, ...] = field(default=())
     carried: tuple[Carried, ...] = field(default=())
+    advice: tuple[Mapping[str, Any], ...] = field(default=())
 
     @property
     def reachable(self) -> bool:
         return self.methods[0].reachable
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self, *, show_values: bool = False) -> dict[str, Any]:
+        """Values of the data only where they are asked for."""
         found = {"reachable": self.reachable, "method": self.methods[0].method, **asdict(self)}
-        return {**found, "carried": [one.to_dict() for one in self.carried]}
+        advice = [{name: said for name, said in one.items() if show_values or name != "dominating_values"} for one in self.advice]
+        return {**found, "carried": [one.to_dict() for one in self.carried], "advice": advice}
 
 
 def check(
@@ -82,7 +85,8 @@ def check(
     progress("looking at columns that are not generalized")
     carried = associated(lazy, looked.carried, columns)
     warnings = (*_warnings(lazy, columns, carried), *looked.notices)
-    return Checked(counted.cells.rows, len(counted.cells), tuple(found), warnings, carried)
+    advice = tuple(one for name in registry.STAGES for one in registry.stage(name).advice(cells, job.promises))
+    return Checked(counted.cells.rows, len(counted.cells), tuple(found), warnings, carried, advice)
 
 
 def _others(job: Job, names: Sequence[str] | None) -> list[Any]:
@@ -91,7 +95,7 @@ def _others(job: Job, names: Sequence[str] | None) -> list[Any]:
         if name not in registry.METHODS:
             raise JobError(f"Unknown method {name!r}.", attempt=suggest(name, registry.METHODS))
     kinds = [registry.method(name) for name in (registry.METHODS if names is None else names) if name != job.method.name]
-    able = [kind for kind in kinds if all(isinstance(promise, kind.keeps) for promise in job.promises)]
+    able = [kind for kind in kinds if all(isinstance(promise, kind.keeps) for promise in left_to_method(job.prepare, job.promises))]
     return [kind() for kind in able if not any(f.default is MISSING and f.default_factory is MISSING for f in fields(kind))]
 
 

@@ -1,9 +1,10 @@
-"""The eligibility attack on large tables, by self-normalized importance sampling.
+"""The eligibility attack on large tables, by stratified importance sampling.
 
-A table that could have led to the published counts P holds, besides P, X = |T| - |P| records: some of a value i that leads, and
-some of values at the highest level or one below, which D-suppression cuts.  The proposal picks i among the values that can
-lead, a number of further values, which ones, and a composition of X into so many positive parts: its density is known, and
-every table that is possible is possible under it.
+A table that could have led to the published counts P holds, besides P, X = |T| - |P| records: some of a value that leads, and
+some of values at the highest level or one below, which suppression cuts.  A stratum is a leading value (values of equal count are
+alike: one stands for all) and the number of further values.  Without further values there is one table, which is weighed as it
+is; with some, which ones and a composition of X into positive parts are drawn uniformly.  Every table that is possible is in a
+stratum, so the sums are unbiased, and the posterior is their ratio, with an interval by the delta method.
 """
 
 # ruff: noqa: E741  `l` is the field's own letter
@@ -11,8 +12,9 @@ every table that is possible is possible under it.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import groupby
-from math import comb, inf, log, sqrt
+from math import comb, inf, log
 
 import numpy as np
 
@@ -20,56 +22,85 @@ from reticent.attacks.priors import Prior, arrangements
 from reticent.methods.suppression_kinds import Kind
 
 NORMAL = 1.959963984540054  # two-sided 95 %
+LEAST = 8  # samples in a stratum
+
+
+@dataclass(frozen=True, slots=True)
+class Stratum:
+    """Logarithms of (tables in the stratum times prior times likelihood), one for each table drawn."""
+
+    leader: int
+    logs: np.ndarray
+
+    def moments(self, shift: float) -> tuple[float, float]:
+        """The stratum's sum and the variance of its estimate, in units of exp(shift)."""
+        weights = np.exp(self.logs - shift)
+        return float(weights.mean()), float(weights.var(ddof=1) / len(weights)) if len(weights) > 1 else 0.0
 
 
 def sampled(published: Sequence[int], rows: int, l: int, kind: Kind, prior: Prior, samples: int,
             rng: np.random.Generator) -> tuple[dict[int, float], float, float]:  # fmt: skip
     """The posterior of (one of) the values of each published count, and a 95 % interval around the worst."""
-    withheld = rows - sum(published)
-    leading = [i for i, count in enumerate(published) if l * (count + withheld) > rows]
-    cut = [i for i, count in enumerate(published) if count >= published[0] - 1]
-    logs, leaders = np.full(samples, -inf), np.empty(samples, np.int64)
-    for at in range(samples):
-        i, added, density = _propose(leading, cut, withheld, rng)
-        leaders[at] = i
-        table = [count + added.get(value, 0) for value, count in enumerate(published)]
-        if table[i] < max(table) or l * table[i] <= rows:
-            continue
-        chance = likelihood(table, published, i, l, kind)
-        if chance > 0:
-            logs[at] = prior.log_weight(table) + (0.0 if prior.plausible else log(chance)) - density
-    if not np.isfinite(logs).any():
+    strata = list(_strata(published, rows, l, kind, prior, samples, rng))
+    shift = max((float(stratum.logs.max()) for stratum in strata), default=-inf)
+    if shift == -inf:
         return {published[0]: 0.0}, 0.0, 1.0
-    weights = np.exp(logs - logs.max())
-    weights /= weights.sum()
-    counts = np.array(published)
-    led = counts[leaders]
-    best: tuple[float, float] = (0.0, 1.0)
-    by_count = {}
-    for count in sorted(set(led.tolist()), reverse=True):
-        alike = int((counts == count).sum())
-        share = float(weights[led == count].sum())
-        error = sqrt(float((weights**2 * ((led == count) - share) ** 2).sum()))
-        by_count[count] = share / alike
-        if share / alike >= best[0]:
-            best = share / alike, error / alike
-    return by_count, max(best[0] - NORMAL * best[1], 0.0), min(best[0] + NORMAL * best[1], 1.0)
+    weight: dict[int, float] = {}
+    variance: dict[int, float] = {}
+    for stratum in strata:
+        mean, spread = stratum.moments(shift)
+        weight[stratum.leader] = weight.get(stratum.leader, 0.0) + mean
+        variance[stratum.leader] = variance.get(stratum.leader, 0.0) + spread
+    alike = {count: published.count(count) for count in weight}
+    total = sum(alike[count] * weight[count] for count in weight)
+    posterior = {count: weight[count] / total for count in weight}
+    worst = max(posterior, key=posterior.__getitem__)
+    slopes = {count: ((count == worst) - posterior[worst] * alike[count]) / total for count in weight}
+    error = sum(slopes[count] ** 2 * variance[count] for count in weight) ** 0.5
+    return posterior, max(posterior[worst] - NORMAL * error, 0.0), min(posterior[worst] + NORMAL * error, 1.0)
 
 
-def _propose(
-    leading: list[int], cut: list[int], withheld: int, rng: np.random.Generator
-) -> tuple[int, dict[int, int], float]:
-    """A leader, how many records are added to it and to others, and the logarithm of the proposal's density."""
-    i = leading[int(rng.integers(len(leading)))]
-    others = [value for value in cut if value != i]
-    most = min(len(others), withheld - 1)
-    parts = int(rng.integers(most + 1))
-    chosen = rng.choice(len(others), parts, replace=False) if parts else []
-    ends = np.sort(rng.choice(withheld - 1, parts, replace=False)) + 1 if parts else np.empty(0, np.int64)
-    sizes = np.diff(np.concatenate([[0], ends, [withheld]]))
-    added = {i: int(sizes[0])} | {others[value]: int(size) for value, size in zip(chosen, sizes[1:], strict=True)}
-    density = -log(len(leading)) - log(most + 1) - log(comb(len(others), parts)) - log(comb(withheld - 1, parts))
-    return i, added, density
+def _strata(
+    published: Sequence[int], rows: int, l: int, kind: Kind, prior: Prior, samples: int, rng: np.random.Generator
+):
+    withheld = rows - sum(published)
+    leading = sorted({count for count in published if l * (count + withheld) > rows})
+    plans = []
+    for count in leading:
+        i = published.index(count)
+        cut = [j for j, other in enumerate(published) if other >= published[0] - 1 and j != i]
+        plans += [(i, cut, parts) for parts in range(min(len(cut), withheld - 1) + 1)]
+    each = max(samples // max(sum(parts > 0 for _, _, parts in plans), 1), LEAST)
+    for i, cut, parts in plans:
+        size = log(comb(len(cut), parts)) + log(comb(withheld - 1, parts))
+        logs = []
+        for _ in range(each if parts else 1):
+            table = list(published)
+            for value, added in _added(i, cut, parts, withheld, rng):
+                table[value] += added
+            logs.append(size + _log_weight(table, published, rows, i, l, kind, prior))
+        yield Stratum(published[i], np.array(logs))
+
+
+def _added(leader: int, cut: list[int], parts: int, withheld: int, rng: np.random.Generator) -> list[tuple[int, int]]:
+    """A uniform choice of further values and of positive parts of what was withheld."""
+    if not parts:
+        return [(leader, withheld)]
+    others = [cut[at] for at in rng.choice(len(cut), parts, replace=False)]
+    ends = np.sort(rng.choice(withheld - 1, parts, replace=False)) + 1
+    sizes = np.diff(np.concatenate([[0], ends, [withheld]])).tolist()
+    return list(zip([leader, *others], sizes, strict=True))
+
+
+def _log_weight(
+    table: Sequence[int], published: Sequence[int], rows: int, leader: int, l: int, kind: Kind, prior: Prior
+) -> float:
+    if table[leader] < max(table) or l * table[leader] <= rows:
+        return -inf
+    chance = likelihood(table, published, leader, l, kind)
+    if chance <= 0:
+        return -inf
+    return prior.log_weight(table) + (0.0 if prior.plausible else log(chance))
 
 
 def likelihood(table: Sequence[int], published: Sequence[int], leader: int, l: int, kind: Kind) -> float:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-COMMANDS = ("init", "check", "publish", "audit", "attack", "data", "demo")
+COMMANDS = ("init", "check", "publish", "audit", "attack", "calibrate", "data", "demo")
 
 
 def command() -> Any:

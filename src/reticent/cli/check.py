@@ -34,7 +34,7 @@ def check(
         found = check_job(Job.read(job), methods=named, progress=progress)
     code = 0 if found.reachable else PromiseUnreachable.exit_code
     if json:
-        say_json(found.to_dict())
+        say_json(found.to_dict(show_values=show_values))
         return code
     own = found.methods[0]
     verdict = "is reachable" if own.reachable else "IS NOT reachable"
@@ -44,9 +44,25 @@ def check(
     for one in found.methods:
         if one.why:
             say("", f"{one.method}: {one.why}")
+    for advice in found.advice:
+        say("", *_eligibility(advice, show_values))
     for warning in found.warnings:
         say("", f"Note: {warning}")
     return code
+
+
+def _eligibility(advice, show_values: bool) -> list[str]:
+    """Whether the table supports l, and what each remedy would cost."""
+    held = f"The most frequent value of {advice['column']!r} has a share of {advice['largest_share']:.4f}"
+    if advice["eligible"]:
+        return [f"{held}: the table supports l = {advice['l']}, and at most l = {advice['supports']}."]
+    named = f" ({', '.join(advice['dominating_values'])})" if show_values else ""
+    lines = [f"{held}, and l = {advice['l']} allows {1 / advice['l']:.4f}: {advice['dominating']} value(s){named} dominate."]
+    lines.append(f"Without withholding rows the table supports l = {advice['supports']}.")
+    if None in advice["withheld"].values():
+        return [*lines, f"It has {advice['values']} values, and l = {advice['l']} needs as many."]
+    costs = ", ".join(f"{name} {count:,.0f}" for name, count in advice["withheld"].items())
+    return [*lines, f'[[prepare]] name = "suppression", l = {advice["l"]} would restore it; rows withheld on average by kind: {costs}.']
 
 
 def _planned(one) -> tuple[str, ...]:

@@ -28,9 +28,13 @@ def publish(
     format: Annotated[
         str | None, typer.Option("--format", metavar="parquet|csv", help="Instead of the job's.", show_default=False)
     ] = None,
+    batch_by: Annotated[
+        str | None,
+        typer.Option("--batch-by", metavar="COLUMN", help="One release for each value of a column, in RELEASE; the promise is per batch.", show_default=False),
+    ] = None,
     show_values: ShowValues = False,
     json: Json = False,
-) -> None:  # fmt: skip
+) -> int | None:  # fmt: skip
     """Publish a job into a release folder that can be handed out.
 
     The release is staged, audited from its files, and kept only if every promise holds. The owner's folder beside it
@@ -46,6 +50,8 @@ def publish(
     wanted = Job.read(job)
     if format is not None:
         wanted = wanted.at(release=replace(wanted.release, format=format))
+    if batch_by is not None:
+        return _batches(wanted, batch_by, output, seed, force, again, json)
     with stages(json) as progress:
         release = publish_job(wanted, to=output, seed=seed, force=force, again=again, progress=progress)
     found, owner = release.audited or {}, ledger.owner_folder(output)
@@ -62,3 +68,27 @@ def publish(
         note(f"Note: {line}")
     if seed is not None:
         note("Not for publication: a seeded release can be undone by who guesses the seed.")
+
+
+def _batches(job, by: str, output: Path, seed: int | None, force: bool, again: bool, json: bool) -> int:
+    """Every batch by itself; 2 if one could not be published."""
+    from reticent.cli.batches import publish_batches
+    from reticent.cli.printing import note, number, say, say_json, say_table, stages
+    from reticent.errors import PromiseUnreachable
+
+    with stages(json) as progress:
+        found = publish_batches(job, by, output, seed=seed, force=force, again=again, progress=progress)
+    if json:
+        say_json(found)
+    else:
+        say(f"Published {found['published']} of {len(found['batches'])} batches by {by!r} in {output}.", "")
+        rows = [(one["batch"], *(number(one[key]) if key in one else "-" for key in ("source_rows", "rows", "withheld", "kept")))
+                for one in found["batches"]]  # fmt: skip
+        say_table(("batch", "rows in source", "published", "withheld", "kept"), rows, indent=2)
+        for one in found["batches"]:
+            if not one["published"]:
+                say("", f"{one['batch']}: {one['why']}")
+        note(f"Note: {found['promise']}")
+        if seed is not None:
+            note("Not for publication: a seeded release can be undone by who guesses the seed.")
+    return PromiseUnreachable.exit_code if found["unreachable"] else 0

@@ -19,6 +19,7 @@ returned as it is (ERRATA 2.2).  Rows whose value is missing are left alone: eli
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import ceil
 from typing import Any, ClassVar
 
 import numpy as np
@@ -29,6 +30,7 @@ from reticent.methods.suppression_calibrated import Calibrated
 from reticent.methods.suppression_kinds import Kind, Randomized, Safe, Unsafe
 from reticent.models.exact import flag, whole
 from reticent.models.l_dichotomy import LDichotomy
+from reticent.models.probabilistic_l_diversity import ProbabilisticLDiversity
 from reticent.models.promises import Promises
 from reticent.randomness import Random
 from reticent.recipe.compose import Prepared
@@ -36,6 +38,7 @@ from reticent.table.cells import Cells
 
 KINDS: dict[str, Kind] = {kind.name: kind for kind in (Unsafe(), Safe(), Randomized(), Calibrated())}
 SOUND = ("safe", "calibrated")
+ELIGIBLE = (ProbabilisticLDiversity, LDichotomy)  # promises that only an l-eligible table can keep
 MOST_ROWS = 10**9  # what NumPy's hypergeometric draws from
 
 
@@ -69,6 +72,12 @@ class Suppression:
             return False
         return promise.l <= self.l and (promise.column == self.column or None in (promise.column, self.column))
 
+    @classmethod
+    def advice(cls, cells: Cells, promises: Promises) -> list[dict[str, Any]]:
+        """For each l that is promised: whether the table supports it, and what each kind would withhold where it does not."""
+        asked = {(promise.column, ceil(promise.l)) for promise in promises if isinstance(promise, ELIGIBLE)}
+        return [eligibility(cells, column, l) for column, l in sorted(asked, key=str)]
+
     def prepare(self, cells: Cells, promises: Promises, rng: Random) -> Prepared:
         """Withhold so many rows of each value as the kind says, chosen uniformly."""
         column = cells.sensitive_at(self.column)
@@ -82,6 +91,32 @@ class Suppression:
             among = np.flatnonzero(cells.values[:, column] == value)
             withheld[among] = choose(cells.counts[among], int(taken[value]), draw)
         return Prepared.of(cells, withheld)
+
+
+def eligibility(cells: Cells, column: str | None, l: int) -> dict[str, Any]:
+    """Which l a column supports, how many values dominate it, and the (mean) number withheld by each kind; None where none can."""
+    at = cells.sensitive_at(column)
+    totals = cells.totals(at)
+    if cells.sensitive[at].null:
+        totals[cells.sensitive[at].null_code] = 0
+    order = np.argsort(-totals, kind="stable")[: int((totals > 0).sum())]
+    counts = totals[order]
+    rows, most = int(counts.sum()), int(counts.max(initial=0))
+    found: dict[str, Any] = {
+        "stage": "suppression",
+        "column": cells.sensitive[at].name,
+        "l": l,
+        "eligible": eligible(counts, l),
+        "supports": rows // most if most else 0,
+        "values": len(counts),
+        "largest_share": most / rows if rows else 0.0,
+        "dominating": int((l * counts > rows).sum()),
+        "dominating_values": [cells.sensitive[at].texts[code] for code in order[l * counts > rows]],
+    }
+    if not found["eligible"]:
+        fits = len(counts) >= l
+        found["withheld"] = {name: kind.expected(counts, l) if fits else None for name, kind in KINDS.items()}
+    return found
 
 
 def withheld_of(totals: np.ndarray, kind: Kind, l: int, rng: np.random.Generator, column: str) -> np.ndarray:

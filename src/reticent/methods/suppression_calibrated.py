@@ -34,7 +34,8 @@ import numpy as np
 
 from reticent.methods.suppression_kinds import Outcome, Safe
 
-MOST_LEVELS = 4096  # beyond so many open levels the mean is taken over as many, evenly spaced
+MOST_LEVELS = 512  # beyond so many open levels a mean is taken over as many, evenly spaced
+FEW_LEVELS = 64  # and over so many where it is asked for again and again
 
 
 @dataclass(frozen=True)
@@ -159,7 +160,7 @@ class Calibrated:
         if any(low <= start <= high for low, high in table.open) and table.cut(start)[0] == published.tolist():
             found = float(table.chance(start))
         if np.array_equal(Safe().published(counts, l), published):
-            found += 1 - table.width * _mean(float(table.chance(level)) for level in _levels(table))
+            found += 1 - table.width * _mean(float(table.chance(level)) for level in _levels(table, FEW_LEVELS))
         return found
 
     def expected(self, counts: np.ndarray, l: int) -> float:
@@ -175,10 +176,10 @@ def _table(counts: np.ndarray, l: int) -> Violating:
     return Violating(tuple(int(count) for count in counts), l)
 
 
-def _levels(table: Violating) -> Iterator[int]:
-    if table.width <= MOST_LEVELS:
+def _levels(table: Violating, most: int = MOST_LEVELS) -> Iterator[int]:
+    if table.width <= most:
         return (table.level(number) for number in range(table.width))
-    return (table.level(number * (table.width - 1) // (MOST_LEVELS - 1)) for number in range(MOST_LEVELS))
+    return (table.level(number * (table.width - 1) // (most - 1)) for number in range(most))
 
 
 def _mean(values: Iterator[float]) -> float:

@@ -17,7 +17,8 @@ import numpy as np
 from reticent.methods.levels import Stops, cut, stops
 
 Outcome = tuple[Fraction, np.ndarray]
-MOST_LEVELS = 1 << 20  # beyond so many levels the mean is taken over as many, evenly spaced
+MOST_LEVELS = 1 << 16  # beyond so many levels a mean is taken over as many, evenly spaced
+FEW_LEVELS = 1 << 10  # and over so many where it is asked for again and again
 
 
 class Kind(Protocol):
@@ -102,7 +103,7 @@ class Randomized:
         least, level = int(published[0]), int(published.max())
         if least < intervals[-1][0]:
             return 0.0
-        starts = np.arange(least, (int(counts[0]) if least >= level - 1 else least) + 1)
+        starts = _levels(least, int(counts[0]) if least >= level - 1 else least, FEW_LEVELS)
         found = stops(counts, l, starts)
         same = (found.level == level) & (found.withheld == int(counts.sum() - published.sum()))
         for some in (starts < level, starts >= level):  # all starts from the level on have the same outcome
@@ -110,21 +111,23 @@ class Randomized:
             if len(at) and not np.array_equal(_published(counts, found, int(at[0])), published):
                 same &= ~some
         chance = np.zeros(len(starts))
+        stands_for = np.diff(np.append(starts, int(counts[0]) + 1)) if len(starts) > 1 else 1
         for low, high in intervals:
-            chance += ((starts >= low) & (starts <= high)) / (l * (high - low + 1))
+            chance += stands_for * ((starts >= low) & (starts <= high)) / (l * (high - low + 1))
         return float(chance[same].sum())
 
     def expected(self, counts: np.ndarray, l: int) -> float:
-        means = []
-        for low, high in self.intervals(counts, l):
-            size = high - low + 1
-            levels = (
-                np.arange(low, high + 1)
-                if size <= MOST_LEVELS
-                else np.linspace(low, high, MOST_LEVELS).astype(np.int64)
-            )
-            means.append(stops(counts, l, levels).withheld.mean())
+        means = [
+            stops(counts, l, _levels(low, high, MOST_LEVELS)).withheld.mean() for low, high in self.intervals(counts, l)
+        ]
         return float(np.mean(means))
+
+
+def _levels(low: int, high: int, most: int) -> np.ndarray:
+    """Every level, or where they are too many as many as may be, evenly spaced."""
+    if high - low <= most:
+        return np.arange(low, high + 1)
+    return np.append([low, low + 1], np.linspace(low + 2, high, most).astype(np.int64))
 
 
 def _published(counts: np.ndarray, found: Stops, at: int) -> np.ndarray:

@@ -1,0 +1,64 @@
+"""`reticent calibrate`: costs and posteriors from counts alone."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+
+def test_suppression_is_calibrated_from_counts(run, place):
+    ran = run("calibrate", "suppression", "--counts", "10,4,2,1,1", "--l", 3, "--json")
+    assert ran.code == 0
+    found = json.loads(ran.out)
+    assert (found["rows"], found["eligible"], found["supports"]) == (18, False, 1)
+    assert {kind: round(found[kind]["suppressed"], 3) for kind in ("unsafe", "safe", "randomized", "calibrated")} == {
+        "unsafe": 6, "safe": 10, "randomized": 7.889, "calibrated": 9.75,
+    }  # fmt: skip
+    assert found["safe"]["worst_posterior"] <= found["bound"]
+    assert found["calibrated"]["worst_posterior"] <= found["bound"]
+    assert found["randomized"]["worst_posterior"] > found["bound"]
+
+
+def test_the_order_of_counts_does_not_matter(run, place):
+    one, other = (json.loads(run("calibrate", "suppression", "--counts", c, "--l", 3, "--json").out) for c in ("9,3,2,1", "1,9,2,3"))
+    assert {**one, "counts": None} == {**other, "counts": None}
+
+
+def test_a_person_reads_a_table(run, place):
+    ran = run("calibrate", "suppression", "--counts", "10,4,2,1,1", "--l", 3)
+    assert "3-eligible it IS NOT" in ran.out
+    assert "exact" in ran.out
+
+
+def test_a_large_table_is_sampled_with_an_interval(run, place):
+    counts = ",".join(str(900 // i) for i in range(1, 13))
+    found = json.loads(run("calibrate", "suppression", "--counts", counts, "--l", 4, "--json").out)
+    assert found["randomized"]["sampled"] is True
+    assert found["randomized"]["low"] <= found["randomized"]["worst_posterior"] <= found["randomized"]["high"]
+    assert found["calibrated"]["low"] <= 0.25
+    assert found["unsafe"]["suppressed"] <= found["calibrated"]["suppressed"] <= found["safe"]["suppressed"]
+
+
+def test_an_eligible_table_costs_nothing(run, place):
+    found = json.loads(run("calibrate", "suppression", "--counts", "4,4,3", "--l", 2, "--json").out)
+    assert found["eligible"] is True
+    assert found["randomized"] == {"suppressed": 0.0, "worst_posterior": 0.0}
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["suppression", "--counts", "5,1", "--l", "3"], 2, "2 distinct value"),
+        (["suppression", "--counts", "5,x", "--l", "3"], 1, "whole numbers"),
+        (["suppression", "--counts", "5,0", "--l", "2"], 1, "whole numbers"),
+        (["suppression", "--l", "2"], 1, "--counts"),
+        (["suppression", "--counts", "5,1", "--l", "1"], 1, "asks for nothing"),
+        (["suppression", "--counts", "5,1", "--l", "2", "--prior", "flat"], 1, "uniform"),
+        (["supression", "--counts", "5,1", "--l", "2"], 1, "suppression"),
+    ],
+)
+def test_a_wrong_request_says_what_to_try(run, place, words, code, said):
+    ran = run("calibrate", *words)
+    assert ran.code == code
+    assert said in ran.err
