@@ -51,7 +51,7 @@ def find(published: Published, source: pl.DataFrame, found: Covering, path: Path
     needles = Needles(text for texts in secret.values() for text in texts)
     if path is None or not len(needles):
         return leaks
-    needles = needles.without(needles.found_in("\n".join(_explained(published, shown)).encode()))
+    needles.ignore_those_in("\n".join(_explained(published, shown)).encode())
     hits: dict[str, set[str]] = {}
     for piece in _pieces(published, path):
         hits.setdefault(piece.file, set()).update(needles.found_in(piece.data, piece.least))

@@ -7,7 +7,7 @@ in any file by chance.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -20,50 +20,54 @@ class Needles:
     """Texts to look for, by their UTF-8 bytes."""
 
     def __init__(self, texts: Iterable[str]):
-        self.texts = sorted({text for text in texts if len(text.encode()) >= LEAST})
+        self.texts = list(dict.fromkeys(texts))
         self._bytes = [text.encode() for text in self.texts]
-        self._long = _Beginnings({i: found for i, found in enumerate(self._bytes) if len(found) >= 8}, 8)
-        self._short = _Beginnings({i: found for i, found in enumerate(self._bytes) if len(found) < 8}, 4)
+        self._ignored: set[int] = set()
+        sizes = np.array([len(found) for found in self._bytes], np.int64)
+        self._long = _Beginnings(self._bytes, np.flatnonzero(sizes >= 8), 8)
+        self._short = _Beginnings(self._bytes, np.flatnonzero((sizes >= LEAST) & (sizes < 8)), 4)
 
     def __len__(self) -> int:
-        return len(self.texts)
+        return len(self._long.keys) + len(self._short.keys)
 
     def found_in(self, data: bytes, least: int = LEAST) -> set[str]:
         """Which texts of at least `least` bytes occur, `ENOUGH` of them at most."""
-        hits = self._long.found_in(data) | (self._short.found_in(data) if least < 8 else set())
-        return {self.texts[i] for i in hits if len(self._bytes[i]) >= least}
+        return {self.texts[i] for i in self._hits(data, least, ENOUGH)}
 
-    def without(self, texts: set[str]) -> Needles:
-        return Needles(text for text in self.texts if text not in texts)
+    def ignore_those_in(self, data: bytes) -> None:
+        """Look no longer for what occurs here."""
+        self._ignored |= self._hits(data, LEAST, len(self.texts) + 1)
+
+    def _hits(self, data: bytes, least: int, most: int) -> set[int]:
+        hits = self._long.found_in(data, self._ignored, most)
+        if least < 8:
+            hits |= self._short.found_in(data, self._ignored, most)
+        return {i for i in hits if len(self._bytes[i]) >= least}
 
 
 class _Beginnings:
-    """Needles of one kind, sorted by the integer that their first bytes are."""
+    """Some of the needles, in the order of the integer that their first bytes are."""
 
-    def __init__(self, needles: dict[int, bytes], width: int):
-        self.width, self.dtype = width, np.dtype(f"<u{width}")
-        self.needles: dict[int, list[tuple[int, bytes]]] = {}
-        for i, needle in needles.items():
-            self.needles.setdefault(int.from_bytes(needle[:width], "little"), []).append((i, needle))
-        self.keys = np.array(sorted(self.needles), np.uint64)
-        self.shift = np.uint64(64 - max(16, min(26, len(self.keys).bit_length() + 5)))
+    def __init__(self, needles: Sequence[bytes], chosen: np.ndarray, width: int):
+        self.width, self.dtype, self.needles = width, np.dtype(f"<u{width}"), needles
+        keys = np.frombuffer(b"".join(needles[i][:width] for i in chosen.tolist()), self.dtype).astype(np.uint64)
+        order = np.argsort(keys, kind="stable")
+        self.keys, self.chosen = keys[order], chosen[order]
+        self.shift = np.uint64(64 - max(16, min(26, len(keys).bit_length() + 5)))
         self.possible = np.zeros(1 << (64 - int(self.shift)), bool)
-        self.possible[(self.keys * _MIX) >> self.shift] = True
+        self.possible[(keys * _MIX) >> self.shift] = True
 
-    def found_in(self, data: bytes) -> set[int]:
+    def found_in(self, data: bytes, ignored: set[int], most: int) -> set[int]:
         found: set[int] = set()
         if not len(self.keys):
             return found
         for offset in range(min(self.width, len(data) - self.width + 1)):
-            count = (len(data) - offset) // self.width
-            windows = np.frombuffer(data, self.dtype, count, offset).astype(np.uint64)
+            windows = np.frombuffer(data, self.dtype, (len(data) - offset) // self.width, offset).astype(np.uint64)
             near = np.flatnonzero(self.possible[(windows * _MIX) >> self.shift])
-            at = np.searchsorted(self.keys, windows[near])
-            at[at == len(self.keys)] = 0
-            near = near[self.keys[at] == windows[near]]
-            for window in near.tolist():
+            first, last = (np.searchsorted(self.keys, windows[near], side=side) for side in ("left", "right"))
+            for window, low, high in zip(near[first < last].tolist(), first[first < last].tolist(), last[first < last].tolist(), strict=True):
                 place = offset + window * self.width
-                found.update(i for i, needle in self.needles[int(windows[window])] if data.startswith(needle, place))
-                if len(found) >= ENOUGH:
+                found.update(i for i in self.chosen[low:high].tolist() if i not in ignored and data.startswith(self.needles[i], place))
+                if len(found) >= most:
                     return found
         return found
