@@ -19,7 +19,7 @@ from reticent.table.roles import Role
 from reticent.table.source import Source
 
 MARKS = ("?", "NA", "N/A", "na", "n/a", "NULL", "null", "None", "-", ".")  # what files use for "missing"
-NEAR_UNIQUE, FEW_ROWS, MANY = 0.9, 20, 50
+NEAR_UNIQUE, OFTEN_UNIQUE, FEW_ROWS, MANY = 0.9, 0.25, 20, 50
 
 _NAMES_PERSON = re.compile(
     r"(^|[\W_])(id|uuid|guid|ssn|nin|nhs|mrn|name|surname|forename|email|e_mail|mail|phone|tel|fax|mobile|address|street|"
@@ -120,13 +120,12 @@ def draft(source: Source) -> Draft:
     """Look at every column once, by counts."""
     names = sources.columns(source)
     _refuse_no_header(names)
-    lazy = sources.scan(source)
-    rows = sources.collect(lazy.select(pl.len()), "Counting the rows").item()
+    frame = sources.collect(sources.scan(source), "Reading the table")
+    rows = len(frame)
     if not rows:
         raise SourceError("The source has a header and no rows.", attempt="a file with rows.")
-    schema = lazy.collect_schema()
-    counts = [_counts(lazy, name, schema[name]) for name in schema.names()]
-    marks = tuple(mark for at, mark in enumerate(MARKS) if any(found["marks"][at] for found in counts))
+    counts = [_looks(column) for column in frame]
+    marks = tuple(mark for mark in MARKS if any(mark in (found.get("marks") or ()) for found in counts))
     return Draft(source, rows, marks, tuple(_propose(found, rows) for found in counts))
 
 
@@ -141,39 +140,40 @@ def _refuse_no_header(names: Sequence[str]) -> None:
         )
 
 
-def _counts(lazy: pl.LazyFrame, name: str, dtype: pl.DataType) -> dict[str, Any]:
-    """Distinct and missing values, and how many look like numbers, dates, padded codes or marks for missing."""
-    column = pl.col(name)
-    wanted = {"distinct": column.drop_nulls().n_unique(), "missing": column.null_count()}
-    if dtype == pl.String:
-        present = column.filter(column.is_in(list(MARKS)).not_())
-        wanted |= {"present": present.len(), "numbers": present.str.contains(_NUMBER).sum(), "dates": present.str.contains(_DATE).sum()}
-        wanted |= {"padded": present.str.contains(_PADDED).sum(), "length": present.str.len_chars().mean()}
-        wanted |= {f"mark {at}": (column == mark).sum() for at, mark in enumerate(MARKS)}
-    exprs = [expression.alias(key) for key, expression in wanted.items()]
-    found = sources.collect(lazy.select(exprs), f"Counting the values of {name!r}").row(0, named=True)
-    return {**found, "name": name, "dtype": dtype, "marks": [found.get(f"mark {at}", 0) for at in range(len(MARKS))]}
+def _looks(column: pl.Series) -> dict[str, Any]:
+    """Distinct and missing values of a column; of text also whether all look like numbers or dates, and which marks occur."""
+    column = column.cast(pl.String) if sources.is_text(column.dtype) else column
+    values = column.unique().drop_nulls()
+    found: dict[str, Any] = {"name": column.name, "dtype": column.dtype, "missing": column.null_count()}
+    if column.dtype == pl.String:
+        marked = values.is_in(list(MARKS))
+        found["marks"] = values.filter(marked).to_list()
+        found["missing"] += int(column.is_in(found["marks"]).sum()) if found["marks"] else 0
+        values = values.filter(~marked)
+        found["length"] = values.str.len_chars().mean()
+        found["numbers"] = values.str.contains(_NUMBER).all() and not values.str.contains(_PADDED).any()
+        found["dates"] = values.str.contains(_DATE).all()
+    return found | {"distinct": len(values)}
 
 
 def _type(found: dict[str, Any]) -> str | None:
     if found["dtype"] != pl.String:
         return "numeric" if found["dtype"].is_numeric() else "date" if found["dtype"] in (pl.Date, pl.Datetime) else None
-    if found["present"] and found["numbers"] == found["present"] and not found["padded"]:
-        return "numeric"
-    return "date" if found["present"] and found["dates"] == found["present"] else None
+    if not found["distinct"]:
+        return None
+    return "numeric" if found["numbers"] else "date" if found["dates"] else None
 
 
 def _propose(found: dict[str, Any], rows: int) -> Proposal:
-    name, distinct = found["name"], found["distinct"]
-    missing = found["missing"] + sum(found["marks"])
-    kind = _type(found)
+    name, distinct, missing, kind = found["name"], found["distinct"], found["missing"], _type(found)
     many = f"{distinct:,} distinct values in {rows:,} rows"
 
     def proposal(role: Role, why: str, risk: str = "") -> Proposal:
-        why += f"; {missing:,} missing" if missing else ""
+        if missing:
+            why += f"; {missing:,} missing" + (', refused unless missing = "category"' if role is Role.SENSITIVE else "")
         return Proposal(name, distinct, missing, kind, role, why, risk)
 
-    if distinct <= 1:
+    if distinct + bool(missing) <= 1:
         return proposal(Role.INSENSITIVE, "it says the same of everybody")
     if _NAMES_PERSON.search(name):
         return proposal(Role.IDENTIFYING, f"its name is that of an identifier ({many})", "its name is that of an identifier")
@@ -182,10 +182,16 @@ def _propose(found: dict[str, Any], rows: int) -> Proposal:
         return proposal(Role.IDENTIFYING, f"near-unique: {many}", f"near-unique{', free text' if free else ''}: {many}")
     if _IS_PRIVATE.search(name):
         return proposal(Role.SENSITIVE, f"its name is that of something private ({many})")
-    risk = "a place or a birth date singles people out together with little else" if _IS_PLACE_OR_BIRTH.search(name) else ""
-    if distinct > MANY and kind is None:
-        risk = risk or f"many values and no order ({many}): a hierarchy would lose less"
-    return proposal(Role.QUASI, f"an adversary may know it ({many})", risk)
+    return proposal(Role.QUASI, f"an adversary may know it ({many})", _risk(name, distinct, kind, rows, many))
+
+
+def _risk(name: str, distinct: int, kind: str | None, rows: int, many: str) -> str:
+    """Why a quasi-identifier deserves a second look."""
+    if _IS_PLACE_OR_BIRTH.search(name):
+        return "a place or a birth date singles people out together with little else"
+    if rows >= FEW_ROWS and distinct >= OFTEN_UNIQUE * rows:
+        return f"many people have a value of their own ({many})"
+    return f"many values and no order ({many}): a hierarchy would lose less" if distinct > MANY and kind is None else ""
 
 
 def _declared(column: Proposal) -> dict[str, str]:

@@ -125,3 +125,17 @@ def test_what_cannot_be_drafted_is_refused_without_quoting_it(run, place, conten
     assert why in ran.err
     assert CANARY not in ran.out + ran.err
     assert place.contents() == before
+
+
+def test_a_flag_that_few_people_have_is_not_said_to_be_harmless(run, place):
+    rows = [[*row, "x" if i < 3 else ""] for i, row in enumerate(people())]
+    write_csv(place / "flag.csv", [[*row, "same"] for row in rows], head="person,age,city,illness,flag,constant")
+    found = {c["name"]: c for c in json.loads(run("init", "flag.csv", "--json").out)["columns"]}
+    assert (found["flag"]["role"], found["flag"]["missing"]) == ("quasi-identifying", 197)
+    assert found["constant"]["role"] == "insensitive"
+
+
+def test_codes_with_leading_zeros_are_no_numbers(run, place):
+    write_csv(place / "codes.csv", [[f"{i % 9:03d}", str(i % 9), f"20{i % 9 + 10}-01-31"] for i in range(90)], head="a,b,c")
+    found = json.loads(run("init", "codes.csv", "--json").out)["columns"]
+    assert [column["type"] for column in found] == ["categorical", "numeric", "date"]
