@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, asdict, dataclass, field, fields
+from fractions import Fraction
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from reticent import registry
@@ -20,9 +20,11 @@ from reticent.job import Job
 from reticent.publish import read, refuse_unable
 from reticent.randomness import Random
 from reticent.recipe.compose import left_to_method, plan
+from reticent.recipe.losses import total_loss
 from reticent.recipe.recipe import Recipe
 from reticent.table import beside
 from reticent.table.carried import Carried, associated
+from reticent.table.cells import Cells
 from reticent.table.joint import jointly
 from reticent.table.roles import Column, Role, with_role
 from reticent.table.source import collect
@@ -101,7 +103,7 @@ def _others(job: Job, names: Sequence[str] | None) -> list[Any]:
 
 def _outlook(job: Job, method: Any, cells: Any, columns: Mapping[str, Column], *, own: bool) -> Outlook:
     try:
-        way = registry.way(method.kind).of(plan(job.prepare, method, cells, job.promises, Random.secure()), columns)
+        way = registry.way(method.kind).of(_planned(job, method, cells), columns)
     except PromiseUnreachable as error:
         return Outlook(method.name, False, why=str(error))
     except RequestError as error:
@@ -122,15 +124,14 @@ def _outlook(job: Job, method: Any, cells: Any, columns: Mapping[str, Column], *
     )
 
 
+def _planned(job: Job, method: Any, cells: Cells) -> Recipe:
+    at_most = job.release.suppress_at_most if method.kind == "generalized" else Fraction(0)
+    return plan(job.prepare, method, cells, job.promises, Random.secure(), at_most)
+
+
 def expected_loss(recipe: Recipe, weights: Mapping[str, Any] | None = None) -> float:
     """AIL of the planned groups: rows times the weighted loss of their spans, a withheld row counting 1, over all rows."""
-    lower, upper = recipe.spans()
-    sizes = recipe.as_groups().sizes
-    quasi = recipe.cells.quasi
-    share = np.array([float((weights or {}).get(domain.name, 1)) for domain in quasi])
-    losses = np.column_stack([domain.loss(lower[:, at], upper[:, at]) for at, domain in enumerate(quasi)])
-    lost = float(sizes @ (losses @ (share / share.sum()))) + recipe.withheld
-    return lost / max(int(sizes.sum()) + recipe.withheld, 1)
+    return total_loss(recipe, weights) / max(recipe.cells.rows, 1)
 
 
 def _warnings(lazy: pl.LazyFrame, columns: Mapping[str, Column], carried: Sequence[Carried]) -> list[str]:

@@ -32,8 +32,10 @@ class Output:
                     f"release.{name} = {getattr(self, name)!r} is not known.",
                     attempt=suggest(str(getattr(self, name)), known),
                 )
-        if not 0 <= exact(self.suppress_at_most, "suppress_at_most") <= 1:
+        share = exact(self.suppress_at_most, "suppress_at_most")
+        if not 0 <= share <= 1:
             raise JobError("suppress_at_most must be a share of the rows.", attempt="a number from 0 to 1.")
+        object.__setattr__(self, "suppress_at_most", share)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,7 +114,7 @@ class Job:
             "promise": [registry.describe(promise) for promise in self.promises],
             "prepare": [registry.describe(stage) for stage in self.prepare],
             "method": registry.describe(self.method),
-            "release": _set_fields(self.release),
+            "release": {name: registry.plain(value) for name, value in _set_fields(self.release).items()},
         }
 
     def to_toml(self) -> str:

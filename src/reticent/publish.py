@@ -54,7 +54,7 @@ def publish(
     rng = Random.of(seed)
     progress("planning")
     cells = jointly(counted.cells) if job.jointly else counted.cells
-    recipe = replace(plan(job.prepare, job.method, cells, job.promises, rng), cells=counted.cells)
+    recipe = replace(plan(job.prepare, job.method, cells, job.promises, rng, job.release.suppress_at_most), cells=counted.cells)
     way = registry.way(job.method.kind).of(recipe, columns)
     way.recipe.check_conserved()
     progress("writing")
@@ -86,6 +86,7 @@ def publish(
 
 def refuse_unable(job: Job) -> None:
     """Before any data is read: a method that cannot keep a promise says which can."""
+    refuse_withholding(job)
     for promise in left_to_method(job.prepare, job.promises):
         if not isinstance(promise, job.method.keeps):
             able = [
@@ -95,6 +96,22 @@ def refuse_unable(job: Job) -> None:
                 f"a stage {name!r}" for name in registry.STAGES if isinstance(promise, registry.stage(name).can_keep)
             ]
             raise JobError(f"{job.method.name} cannot keep {promise.name}.", attempt=f"{' or '.join(able)}.")
+
+
+def refuse_withholding(job: Job) -> None:
+    """`suppress_at_most` weighs what rows lose by being generalized, and would undo what a stage withheld for its promise."""
+    if not job.release.suppress_at_most:
+        return
+    if job.method.kind != "generalized":
+        raise JobError(
+            f"suppress_at_most is for generalized releases; {job.method.name} makes a {job.method.kind} one.",
+            attempt="suppress_at_most = 0, or another method.",
+        )
+    if job.prepare:
+        raise JobError(
+            "suppress_at_most and a preparing stage both withhold rows, and the stage's promise is about those it chose.",
+            attempt="one of them.",
+        )
 
 
 def read(job: Job, frame: Any = None):

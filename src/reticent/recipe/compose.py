@@ -8,61 +8,24 @@ cells as they were counted: what a stage withheld is withheld in it, and every r
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
-
-import numpy as np
 
 from reticent.errors import JobError
 from reticent.models.promises import Promises
 from reticent.randomness import Random
-from reticent.recipe.recipe import WITHHELD, Recipe
+from reticent.recipe.prepared import Prepared as Prepared
+from reticent.recipe.recipe import Recipe
+from reticent.recipe.withhold import plan_withholding
 from reticent.table.cells import Cells
 
 
-@dataclass(frozen=True, eq=False)
-class Prepared:
-    """What a stage made of `original`: the cells that still have rows, which cell each was, and the rows withheld of each."""
-
-    original: Cells
-    cells: Cells
-    origin: np.ndarray  # (cells,) the original cell
-    withheld: np.ndarray  # (original cells,) int64
-
-    @classmethod
-    def of(cls, cells: Cells, withheld: np.ndarray) -> Prepared:
-        """The cells with so many rows of each taken out; a cell without rows is gone."""
-        left = cells.counts - withheld
-        origin = np.flatnonzero(left)
-        if len(origin) == len(left) and not withheld.any():
-            return cls(cells, cells, origin, withheld)
-        kept = replace(cells, codes=cells.codes[origin], values=cells.values[origin], counts=left[origin])
-        return cls(cells, kept, origin, withheld)
-
-    def then(self, later: Prepared) -> Prepared:
-        """This stage followed by one that prepared what it kept."""
-        withheld = self.withheld.copy()
-        withheld[self.origin] += later.withheld
-        return Prepared(self.original, later.cells, self.origin[later.origin], withheld)
-
-    def complete(self, recipe: Recipe) -> Recipe:
-        """A recipe for the kept cells as one for the original cells."""
-        taken = np.flatnonzero(self.withheld)
-        values = recipe.values
-        if values is not None:
-            values = np.concatenate([values, self.original.values[taken]])
-        return replace(
-            recipe,
-            cells=self.original,
-            cell=np.concatenate([self.origin[recipe.cell], taken]),
-            group=np.concatenate([recipe.group, np.full(len(taken), WITHHELD, np.int64)]),
-            quota=np.concatenate([recipe.quota, self.withheld[taken]]),
-            values=values,
-        )
-
-
-def plan(stages: Sequence[Any], method: Any, cells: Cells, promises: Promises, rng: Random) -> Recipe:
+def plan(
+    stages: Sequence[Any], method: Any, cells: Cells, promises: Promises, rng: Random, suppress_at_most: Fraction = Fraction(0)
+) -> Recipe:
     """The stages one after the other, then the method on what they kept, for the promises that no stage keeps."""
+    if suppress_at_most:
+        return plan_withholding(method, cells, promises, rng, suppress_at_most)
     prepared = None
     for stage in stages:
         step = stage.prepare(cells, promises, rng)

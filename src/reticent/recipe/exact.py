@@ -38,5 +38,5 @@ def schema_of(recipe: Recipe, columns: Mapping[str, Column], types: Mapping[str,
         elif column.role is Role.SENSITIVE:
             entries.append(sensitive_schema(cells.sensitive[0], column.missing))
         elif column.role is Role.INSENSITIVE:
-            entries.append(carried_schema(name, types[name]))
+            entries.append(carried_schema(name, types[name], column))
     return entries

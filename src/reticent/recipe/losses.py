@@ -1,0 +1,31 @@
+"""What a recipe loses: AIL's numerator (Cao & Karras 2012, equations 2 to 5).
+
+Each published row loses the weighted mean of what its group's span loses in each column, a withheld row loses 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from reticent.recipe.recipe import Recipe
+from reticent.table.cells import Cells
+
+
+def shares(cells: Cells, weights: Mapping[str, Any] | None = None) -> np.ndarray:
+    """How much each quasi-identifier's loss counts; they sum to 1."""
+    given = np.array([float((weights or {}).get(domain.name, 1)) for domain in cells.quasi])
+    return given / given.sum()
+
+
+def column_losses(recipe: Recipe) -> np.ndarray:
+    """(groups, quasi): what each group's span loses in each column."""
+    lower, upper = recipe.spans()
+    return np.column_stack([domain.loss(lower[:, at], upper[:, at]) for at, domain in enumerate(recipe.cells.quasi)])
+
+
+def total_loss(recipe: Recipe, weights: Mapping[str, Any] | None = None) -> float:
+    sizes = recipe.as_groups().sizes
+    return float(sizes @ (column_losses(recipe) @ shares(recipe.cells, weights))) + recipe.withheld
