@@ -232,3 +232,35 @@ def test_wrong_options_are_refused(options: dict):
 def test_theorem_3_has_no_matrix_where_a_cap_reaches_one():
     with pytest.raises(PromiseUnreachable, match="infinite"):
         BetaPerturbation(matrix="theorem3").matrix_for([60, 40], Promises.of([BetaLikeness(1, enhanced=False)]))
+
+
+def test_against_its_source_a_redrawn_release_is_kept():
+    frame = people(3000).with_columns(pl.int_range(3000).alias("age"))
+    found = audit(published(frame), source=frame)
+    assert found.kept is True
+    assert found.source.unique == 3000
+    assert abs(found.source.deviation) < 4
+    assert "passed" in str(found)
+    assert found.to_dict()["source"]["passed"] is True
+
+
+def test_against_its_source_a_release_that_was_not_redrawn_is_broken(tmp_path):
+    frame = people(3000).with_columns(pl.int_range(3000).alias("age"))
+    folder = published(frame).save(tmp_path / "r")
+    frame.sample(fraction=1.0, shuffle=True, seed=1).write_parquet(folder / "data.parquet")
+    manifest = json.loads((folder / "manifest.json").read_text())
+    bundle.seal(folder, {name: value for name, value in manifest.items() if name not in ("files", "format")})
+    assert audit(folder).kept is None
+    found = audit(folder, source=frame)
+    assert found.kept is False
+    assert found.source.deviation > 20
+
+
+def test_other_people_and_another_distribution_are_found():
+    frame = people()
+    release = published(frame)
+    assert audit(release, source=frame.with_columns(pl.col("age") + 1)).source.unmatched > 0
+    other = frame.with_columns(pl.lit("flu").alias("illness"))
+    assert audit(release, source=other).source.distribution is False
+    with pytest.raises(AuditFailed, match="not in the source"):
+        audit(release, source=frame.drop("town"))

@@ -41,7 +41,7 @@ def audit(release: Any, *, source: Any = None, expect_digest: str | None = None,
     """
     kind = None if _plain(release) else bundle.read_manifest(_folder(release))["kind"]
     if kind == "perturbed":
-        return audit_perturbed(_folder(release), expect_digest)
+        return audit_perturbed(_folder(release), expect_digest, _source(source, job), missing)
     if kind == "anatomized":
         return audit_anatomized(_folder(release), expect_digest, source)
     published = _opened(release, expect_digest, job, columns, quasi, sensitive, hierarchy, missing, promises)

@@ -2,12 +2,12 @@
 
 The matrix and the overall distribution show what the promise is worth if the values were redrawn as the manifest says.  That they
 were, no file can show: a promise that the parameters keep is "undecided" (None) with the evidence "from parameters"; one that they
-break is broken.
+break is broken.  Against the source (`redrawn`) it is kept, where people, distribution and redrawing are as stated.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from typing import Any
 from reticent.audit.judge import NEEDS_SOURCE, Verdict
 from reticent.audit.measure import posterior
 from reticent.audit.measure.comparison import exact
+from reticent.audit.redrawn import Redrawn, against_source
 from reticent.audit.result import Audit
 from reticent.errors import BundleDamaged
 from reticent.release import bundle
@@ -23,7 +24,9 @@ from reticent.release.perturbed import read_data
 FROM_PARAMETERS = "from parameters"
 
 
-def audit_perturbed(folder: str | Path, expect_digest: str | None = None) -> Audit:
+def audit_perturbed(
+    folder: str | Path, expect_digest: str | None = None, source: Any = None, missing: Sequence[str] = ()
+) -> Audit:
     """Judge every promise of a perturbed folder; a damaged or changed one is refused."""
     folder = Path(folder)
     manifest = bundle.verify(folder, expect_digest)
@@ -34,7 +37,10 @@ def audit_perturbed(folder: str | Path, expect_digest: str | None = None) -> Aud
     _check_values(manifest, frame)
     quasi = [column["name"] for column in manifest["columns"] if column["role"] == "quasi-identifying"]
     sizes = frame.group_by(quasi).len()["len"]
-    verdicts = tuple(judge(promise, matrix, distribution) for promise in manifest["promises"])
+    proven = None
+    if source is not None:
+        proven = against_source(frame, manifest["columns"], manifest["values"], matrix, distribution, source, missing)
+    verdicts = tuple(judge(promise, matrix, distribution, proven) for promise in manifest["promises"])
     achieved: dict[str, Any] = {"k-anonymity": int(sizes.min())}  # type: ignore[arg-type]
     if distribution is not None:
         achieved["beta-likeness-basic"] = posterior.beta(matrix, distribution, enhanced=False, two_sided=False)
@@ -44,7 +50,17 @@ def audit_perturbed(folder: str | Path, expect_digest: str | None = None) -> Aud
     )
     retention = sum(float(p * row[i]) for i, (p, row) in enumerate(zip(distribution or [], matrix, strict=False)))
     utility = {"retention": retention} if distribution is not None else {}
-    return Audit("perturbed", len(frame), len(sizes), manifest["withheld"], verdicts, achieved, utility, notes=notes)
+    return Audit(
+        "perturbed",
+        len(frame),
+        len(sizes),
+        manifest["withheld"],
+        verdicts,
+        achieved,
+        utility,
+        source=proven,
+        notes=notes,
+    )
 
 
 def parameters(manifest: Mapping[str, Any]) -> tuple[list[list[Fraction]], list[Fraction] | None]:
@@ -78,12 +94,18 @@ def _check_values(manifest: Mapping[str, Any], frame: Any) -> None:
         raise BundleDamaged(f"Column {column!r} shows {unknown} value(s) that the manifest does not list.")
 
 
-def judge(promise: Mapping[str, Any], matrix: list[list[Fraction]], distribution: list[Fraction] | None) -> Verdict:
+def judge(
+    promise: Mapping[str, Any],
+    matrix: list[list[Fraction]],
+    distribution: list[Fraction] | None,
+    proven: Redrawn | None = None,
+) -> Verdict:
     asked = {name: value for name, value in promise.items() if name not in ("model", "column")}
     column = promise.get("column")
     if promise["model"] != "beta-likeness" or distribution is None:
         return Verdict(promise["model"], column, asked, {}, None, NEEDS_SOURCE)
     form = {"enhanced": bool(asked.get("enhanced", True)), "two_sided": bool(asked.get("two_sided", False))}
     found = posterior.beta(matrix, distribution, **form)
-    kept = None if found is not None and found <= exact(asked["beta"]) else False
+    shown = True if proven is not None and proven.passed else None
+    kept = shown if found is not None and found <= exact(asked["beta"]) else False
     return Verdict(promise["model"], column, asked, {"beta": found}, kept, FROM_PARAMETERS)
