@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from reticent.audit.anatomized import audit_anatomized
-from reticent.audit.dichotomy import judged
 from reticent.audit.carried import carried
+from reticent.audit.dichotomy import judged
 from reticent.audit.grouping import Groups, Numbered, group, number
 from reticent.audit.judge import Recount, measures, worst
 from reticent.audit.measure import anonymity
