@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib import import_module
 from typing import Annotated, Any
 
@@ -10,14 +11,15 @@ import typer
 COMMANDS = ("init", "check", "publish", "audit", "attack", "calibrate", "data", "demo")
 
 
-def command() -> Any:
-    """The parser, with every command."""
+def command(words: Sequence[str] = ()) -> Any:
+    """The parser, with every command, or with the one that these words name: the others cost time to load."""
     app = typer.Typer(
         callback=top, invoke_without_command=True, add_completion=False, rich_markup_mode="rich",
         pretty_exceptions_enable=False, context_settings={"help_option_names": ["-h", "--help"]},
         epilog="Start with:  reticent demo",
     )  # fmt: skip
-    for name in COMMANDS:
+    named = next((word for word in words if not word.startswith("-")), None)
+    for name in (named,) if named in COMMANDS else COMMANDS:
         module = import_module(f"reticent.cli.{name}")
         app.command(name, epilog=f"Example:  {module.EXAMPLE}")(getattr(module, name))
     return typer.main.get_command(app)

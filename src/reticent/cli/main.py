@@ -37,7 +37,7 @@ def run(words: list[str], wishes: Wishes) -> int:
         from reticent.cli.app import command
 
         # On its own the parser ends the process with 2 for a usage error, which means "unreachable" here.
-        code = command().main(words, "reticent", standalone_mode=False)
+        code = command(words).main(words, "reticent", standalone_mode=False)
     except BrokenPipeError:
         raise
     except BaseException as error:
