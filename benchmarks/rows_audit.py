@@ -48,15 +48,21 @@ def released(rows: int, quasi: tuple[str, ...], k: int) -> str:
 @cache
 def audited(rows: int, quasi: tuple[str, ...], k: int, source: bool = False) -> Cost:
     how = {"source": str(census_file(rows))} if source else {}
-    return measure(AUDIT, setup="import reticent as rt\nrt.audit", given={"folder": released(rows, quasi, k), "how": how})
+    return measure(
+        AUDIT, setup="import reticent as rt\nrt.audit", given={"folder": released(rows, quasi, k), "how": how}
+    )
 
 
-def against_floor(rows: int, at_most: float | None, quasi: Sequence[str] = LARGE, k: int = 8, source: bool = False) -> Callable[[], Row]:
+def against_floor(
+    rows: int, at_most: float | None, quasi: Sequence[str] = LARGE, k: int = 8, source: bool = False
+) -> Callable[[], Row]:
     def row() -> Row:
         least = floor(census_file(rows), (*quasi, "salary_class"))
         cost = audited(rows, tuple(quasi), k, source)
         note = f"{cost.value['groups']:,} groups, peak {cost.peak / 2**20:.0f} MiB, wall {cost.wall:.2f} s"
-        return Row(ours=cost.cpu, reference=least["cpu"], against=f"floor ({least['engine']})", at_most=at_most, note=note)
+        return Row(
+            ours=cost.cpu, reference=least["cpu"], against=f"floor ({least['engine']})", at_most=at_most, note=note
+        )
 
     return row
 
@@ -66,7 +72,13 @@ def against_pycanon() -> Row:
     ours = audited(30_000, SMALL, 5)
     given = {"folder": released(30_000, SMALL, 5), "quasi": list(SMALL), "sensitive": ["salary_class"]}
     theirs = measure(PYCANON, setup=PYCANON_SETUP, given=given, runs=1)
-    return Row(ours=ours.cpu, reference=theirs.cpu, against="pyCANON, nine measures", at_least=100, note=f"{ours.value['groups']:,} groups")
+    return Row(
+        ours=ours.cpu,
+        reference=theirs.cpu,
+        against="pyCANON, nine measures",
+        at_least=100,
+        note=f"{ours.value['groups']:,} groups",
+    )
 
 
 ROWS = [

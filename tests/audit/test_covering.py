@@ -22,7 +22,9 @@ from tests.properties import strategies
 def boxes_and_points(draw):
     columns = draw(st.integers(1, 3))
     sizes = [draw(st.integers(1, 7)) for _ in range(columns)]
-    labels = [[sorted(draw(st.sets(st.integers(0, size - 1)))) for _ in range(draw(st.integers(1, 5)))] for size in sizes]
+    labels = [
+        [sorted(draw(st.sets(st.integers(0, size - 1)))) for _ in range(draw(st.integers(1, 5)))] for size in sizes
+    ]
     boxes = draw(st.lists(st.tuples(*(st.integers(0, len(held) - 1) for held in labels)), max_size=8))
     points = draw(st.lists(st.tuples(*(st.integers(0, size - 1) for size in sizes)), max_size=30))
     return sizes, labels, boxes, points
@@ -32,9 +34,15 @@ def boxes_and_points(draw):
 @given(boxes_and_points())
 def test_a_join_of_boxes_and_points_finds_exactly_the_pairs_there_are(case):
     sizes, labels, boxes, points = case
-    covers = [cover([np.array(held, np.int64) for held in column], size) for column, size in zip(labels, sizes, strict=True)]
-    found = join(covers, np.array(boxes, np.int64).reshape(-1, len(sizes)), np.array(points, np.int64).reshape(-1, len(sizes)))
-    pairs = [(int(b), int(p)) for b, i, j in zip(found.box, found.start, found.stop, strict=True) for p in found.order[i:j]]
+    covers = [
+        cover([np.array(held, np.int64) for held in column], size) for column, size in zip(labels, sizes, strict=True)
+    ]
+    found = join(
+        covers, np.array(boxes, np.int64).reshape(-1, len(sizes)), np.array(points, np.int64).reshape(-1, len(sizes))
+    )
+    pairs = [
+        (int(b), int(p)) for b, i, j in zip(found.box, found.start, found.stop, strict=True) for p in found.order[i:j]
+    ]
     expected = {(b, p) for b, box in enumerate(boxes) for p, point in enumerate(points)
                 if all(code in labels[c][box[c]] for c, code in enumerate(point))}  # fmt: skip
     assert len(pairs) == len(set(pairs))
@@ -65,7 +73,9 @@ def test_a_release_stands_for_its_source(table, groups, labels, withhold, format
 
 
 @settings(deadline=None, max_examples=80, suppress_health_check=[HealthCheck.too_slow])
-@given(strategies.tables(least_rows=2, most_rows=25, missing_sensitive=True, awkward=True), st.integers(1, 6), st.data())
+@given(
+    strategies.tables(least_rows=2, most_rows=25, missing_sensitive=True, awkward=True), st.integers(1, 6), st.data()
+)
 def test_rows_that_stand_for_nobody_are_counted_as_the_oracle_counts_them(table, groups, data):
     """The same release against a source with other people in it."""
     kept = data.draw(st.lists(st.sampled_from(table.rows), min_size=1, max_size=25))

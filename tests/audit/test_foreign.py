@@ -49,7 +49,10 @@ def test_a_plain_table_has_the_oracles_measures(table, tmp_path, kind):
     groups = histograms(table, ["age", "education"])
     for name, expected in oracle.achieved(groups).items():
         assert found.exact[name] == (pytest.approx(expected) if isinstance(expected, float) else expected), name
-    assert [verdict.kept for verdict in found.promises] == [oracle.holds("k-anonymity", groups, k=5), oracle.holds("beta-likeness", groups, beta=4)]
+    assert [verdict.kept for verdict in found.promises] == [
+        oracle.holds("k-anonymity", groups, k=5),
+        oracle.holds("beta-likeness", groups, beta=4),
+    ]
     assert found.utility["ail"] is not None
     assert found.kept is not None
 
@@ -92,7 +95,9 @@ def test_a_half_open_interval_does_not_cover_its_end():
 
 def test_labels_that_nobody_understands_leave_the_promises_judged():
     table = pl.DataFrame({"age": ["young", "young", "old", "old"], "job": ["a", "b", "a", "b"]})
-    found = audit(table, columns={"age": quasi(numeric=True), "job": sensitive()}, promises=[{"model": "k-anonymity", "k": 2}])
+    found = audit(
+        table, columns={"age": quasi(numeric=True), "job": sensitive()}, promises=[{"model": "k-anonymity", "k": 2}]
+    )
     assert found.kept
     assert found.utility["ail"] is None
     assert "age" in found.notes[0]
@@ -137,7 +142,9 @@ def test_pycanon_gives_the_same_k_l_t_and_basic_beta(table):
 def test_two_sensitive_columns_are_judged_each_alone_or_jointly():
     rows = [("g", "a", "x"), ("g", "a", "y"), ("g", "b", "x"), ("h", "a", "x"), ("h", "b", "x"), ("h", "b", "y")]
     table = pl.DataFrame(rows, schema=["q", "s", "u"], orient="row")
-    found = audit(table, quasi=["q"], sensitive=["s", "u"], promises=[{"model": "distinct-l-diversity", "l": 2, "column": "u"}])
+    found = audit(
+        table, quasi=["q"], sensitive=["s", "u"], promises=[{"model": "distinct-l-diversity", "l": 2, "column": "u"}]
+    )
     assert found.kept
     assert found.exact["distinct-l-diversity"] == 2
     assert set(found.to_dict()["achieved_by_column"]) == {"s", "u"}

@@ -45,7 +45,9 @@ def test_groups_are_the_distinct_rows_even_where_they_do_not_fit_a_word(word, mo
     numbered = [number(column) for column in columns]
     found = group(numbered, 300)
     rows = Counter(zip(*(column.to_list() for column in columns), strict=True))
-    labels = [tuple(column.distinct[int(code)] for column, code in zip(numbered, row, strict=True)) for row in found.labels]
+    labels = [
+        tuple(column.distinct[int(code)] for column, code in zip(numbered, row, strict=True)) for row in found.labels
+    ]
     assert dict(zip(labels, found.sizes.tolist(), strict=True)) == rows
     values = pl.Series(rng.choice(["x", "y", "z"], 300))
     counts = found.counts(number(values))

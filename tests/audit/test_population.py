@@ -24,14 +24,20 @@ def described(table, people):
 @LENIENT
 @given(strategies.tables(least_rows=1, most_rows=20), st.integers(1, 5), st.data())
 def test_k_map_is_the_oracles(table, groups, data):
-    people = strategies.Table(data.draw(st.lists(st.sampled_from(table.rows), min_size=1, max_size=30)), table.columns, "s", table.quasi)
+    people = strategies.Table(
+        data.draw(st.lists(st.sampled_from(table.rows), min_size=1, max_size=30)), table.columns, "s", table.quasi
+    )
     with tempfile.TemporaryDirectory() as folder:
-        path = write_release(Path(folder) / "r", frame_of(table), columns_of(table), [{"model": "k-map", "k": 2}], groups=groups)
+        path = write_release(
+            Path(folder) / "r", frame_of(table), columns_of(table), [{"model": "k-map", "k": 2}], groups=groups
+        )
         found = audit(path, population=frame_of(people)).promises[0]
         from reticent.release.release import open as open_release
 
         labels = [tuple(row[q] for q in table.quasi) for row in open_release(path).frame().to_dicts()]
-    expected = measures.k_map(labels, [tuple(row[q] for q in table.quasi) for row in people.rows], described(table, people))
+    expected = measures.k_map(
+        labels, [tuple(row[q] for q in table.quasi) for row in people.rows], described(table, people)
+    )
     assert found.achieved == {"k": expected}
     assert found.kept == (expected >= 2)
 
@@ -48,6 +54,8 @@ def test_non_uniform_entropy_is_the_oracles(table, groups):
         from reticent.release.release import open as open_release
 
         published = open_release(path).frame().to_dicts()
-    pairs = [(tuple(row[q] for q in table.quasi), tuple(rows[int(row["c"])][q] for q in table.quasi)) for row in published]
+    pairs = [
+        (tuple(row[q] for q in table.quasi), tuple(rows[int(row["c"])][q] for q in table.quasi)) for row in published
+    ]
     assert found.source.unmatched == 0
     assert found.utility["entropy"] == pytest.approx(loss.non_uniform_entropy(pairs, described(table, table)), abs=1e-9)

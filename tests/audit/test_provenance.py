@@ -15,7 +15,13 @@ from reticent.table.roles import identifying, insensitive, quasi, sensitive
 from tests.audit.releases import write_release
 
 CANARY = "Wilhelmina-Ottokar-4711"
-COLUMNS = {"person": identifying(), "age": quasi(numeric=True), "town": quasi(), "job": sensitive(), "note": insensitive()}
+COLUMNS = {
+    "person": identifying(),
+    "age": quasi(numeric=True),
+    "town": quasi(),
+    "job": sensitive(),
+    "note": insensitive(),
+}
 
 
 @pytest.fixture
@@ -30,7 +36,16 @@ def source():
         "note": rng.choice(["a", "b"], n),
         "salary": [str(s) for s in rng.integers(100_000, 999_999, n)],
     })  # fmt: skip
-    outlier = pl.DataFrame({"person": [CANARY], "age": [97], "town": ["Zzyzx-Springs"], "job": ["astronaut"], "note": ["a"], "salary": ["1234567"]})
+    outlier = pl.DataFrame(
+        {
+            "person": [CANARY],
+            "age": [97],
+            "town": ["Zzyzx-Springs"],
+            "job": ["astronaut"],
+            "note": ["a"],
+            "salary": ["1234567"],
+        }
+    )
     return pl.concat([frame, outlier])
 
 
@@ -86,13 +101,20 @@ def test_a_range_that_reaches_to_a_withheld_row_is_found(release, source):
     manifest = manifest_of(release)
     next(column for column in manifest["columns"] if column["name"] == "age")["domain"][1] = 97
     reseal(release, manifest)
-    assert [(leak.column, leak.file) for leak in audit(release, source=source).source.leaks] == [("age", "manifest.json")]
+    assert [(leak.column, leak.file) for leak in audit(release, source=source).source.leaks] == [
+        ("age", "manifest.json")
+    ]
 
 
 def test_a_label_that_ends_at_a_withheld_row_is_found(release, source):
     frame = pl.read_parquet(release / "data.parquet")
     label = frame["age"][0]
-    frame = frame.with_columns(pl.when(pl.col("age") == label).then(pl.lit(f"[{label[1:].split(',')[0]}, 97]")).otherwise(pl.col("age")).alias("age"))
+    frame = frame.with_columns(
+        pl.when(pl.col("age") == label)
+        .then(pl.lit(f"[{label[1:].split(',')[0]}, 97]"))
+        .otherwise(pl.col("age"))
+        .alias("age")
+    )
     frame.write_parquet(release / "data.parquet")
     reseal(release, manifest_of(release))
     assert ("age", "data") in [(leak.column, leak.file) for leak in audit(release, source=source).source.leaks]
@@ -108,7 +130,9 @@ def test_a_secret_in_a_parquet_footer_is_found(release, source, where):
         table = table.cast(pa.schema([field if one.name == "age" else one for one in table.schema]))
     pq.write_table(table, release / "data.parquet")
     reseal(release, manifest_of(release))
-    assert ("person", "data.parquet") in [(leak.column, leak.file) for leak in audit(release, source=source).source.leaks]
+    assert ("person", "data.parquet") in [
+        (leak.column, leak.file) for leak in audit(release, source=source).source.leaks
+    ]
 
 
 @pytest.mark.parametrize("compression", ["none", "zstd", "lz4", "snappy", "gzip"])
@@ -119,7 +143,13 @@ def test_a_value_that_stands_in_a_dictionary_only_is_found(release, source, comp
     at = table.schema.get_field_index("job")
     coded = table.column(at).cast(pa.string()).combine_chunks().dictionary_encode()
     more = pa.DictionaryArray.from_arrays(coded.indices, pa.concat_arrays([coded.dictionary, pa.array(["astronaut"])]))
-    pq.write_table(table.set_column(at, "job", more), release / "data.parquet", compression=compression, data_page_version=version, store_schema=False)
+    pq.write_table(
+        table.set_column(at, "job", more),
+        release / "data.parquet",
+        compression=compression,
+        data_page_version=version,
+        store_schema=False,
+    )
     reseal(release, manifest_of(release))
     found = audit(release, source=source).source
     assert ("job", "data.parquet") in [(leak.column, leak.file) for leak in found.leaks]
@@ -162,7 +192,9 @@ def test_a_source_without_a_published_column_is_refused(release, source):
 
 
 def test_the_source_may_be_a_file_with_texts_that_mean_missing(source, tmp_path):
-    frame = source[:-1].with_columns(pl.when(pl.int_range(pl.len()) % 9 == 0).then(None).otherwise(pl.col("town")).alias("town"))
+    frame = source[:-1].with_columns(
+        pl.when(pl.int_range(pl.len()) % 9 == 0).then(None).otherwise(pl.col("town")).alias("town")
+    )
     release = write_release(tmp_path / "r", frame, COLUMNS, groups=350)
     frame.with_columns(pl.col("town").fill_null("?")).write_csv(tmp_path / "s.csv")
     assert audit(release, source=tmp_path / "s.csv", missing=["?"]).source.passed

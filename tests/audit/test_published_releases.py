@@ -17,7 +17,9 @@ from tests.properties import strategies
 def test_a_release_passes_the_audit_against_its_source(table, promise, format):
     columns = {name: rt.Column(column.role, column.type, column.hierarchy, column.order, missing="category", acknowledge=True)
                for name, column in columns_of(table).items()}  # fmt: skip
-    model = {"k-anonymity": rt.KAnonymity, "beta-likeness": rt.BetaLikeness, "t-closeness": rt.TCloseness}[promise["model"]]
+    model = {"k-anonymity": rt.KAnonymity, "beta-likeness": rt.BetaLikeness, "t-closeness": rt.TCloseness}[
+        promise["model"]
+    ]
     asked = {name: value for name, value in promise.items() if name != "model"}
     job = rt.Job(columns=columns, promises=[model(**asked)], release=rt.Output(format=format))
     frame = frame_of(table)

@@ -9,13 +9,23 @@ from hypothesis import strategies as st
 
 from reticent.audit import audit, risk
 
-TABLE = pl.DataFrame({"age": ["30", "30", "30", "40", "40", "50"], "sex": ["f", "f", "m", "m", "m", "m"], "job": ["a", "b", "a", "a", "b", "b"]})
+TABLE = pl.DataFrame(
+    {
+        "age": ["30", "30", "30", "40", "40", "50"],
+        "sex": ["f", "f", "m", "m", "m", "m"],
+        "job": ["a", "b", "a", "a", "b", "b"],
+    }
+)
 
 
 def test_prosecutor_and_marketer_are_counted_by_group():
     found = risk(TABLE, quasi=["age", "sex"], threshold="1/2")
     assert (found.rows, found.groups, found.sample_uniques) == (6, 4, 2)
-    assert (found.prosecutor.highest, found.prosecutor.average, found.prosecutor.at_risk) == (1, 4 / 6, 2)  # 1/2 is not above 1/2
+    assert (found.prosecutor.highest, found.prosecutor.average, found.prosecutor.at_risk) == (
+        1,
+        4 / 6,
+        2,
+    )  # 1/2 is not above 1/2
     assert found.marketer == 4 / 6
     assert found.journalist is None
     assert risk(TABLE, quasi=["age", "sex"], threshold=0.49).prosecutor.at_risk == 6
@@ -38,7 +48,9 @@ def test_a_key_separates_every_pair():
 
 
 @settings(deadline=None, max_examples=50)
-@given(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("xyz"), st.sampled_from("pq")), min_size=2, max_size=12))
+@given(
+    st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("xyz"), st.sampled_from("pq")), min_size=2, max_size=12)
+)
 def test_distinction_and_separation_are_what_their_definitions_say(rows):
     table = pl.DataFrame(rows, schema=["u", "v", "w"], orient="row")
     for one in risk(table).columns:

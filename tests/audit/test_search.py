@@ -9,9 +9,15 @@ TEXT = st.text("ab", min_size=1, max_size=12) | st.text("aé€", min_size=1, ma
 
 
 @settings(deadline=None, max_examples=200)
-@given(st.lists(TEXT, max_size=12), st.binary(max_size=60) | st.text("abé€", max_size=60).map(str.encode), st.sampled_from([4, 8]))
+@given(
+    st.lists(TEXT, max_size=12),
+    st.binary(max_size=60) | st.text("abé€", max_size=60).map(str.encode),
+    st.sampled_from([4, 8]),
+)
 def test_exactly_the_texts_that_occur_are_found(texts, data, least):
-    assert Needles(texts).found_in(data, least) == {text for text in texts if len(text.encode()) >= least and text.encode() in data}
+    assert Needles(texts).found_in(data, least) == {
+        text for text in texts if len(text.encode()) >= least and text.encode() in data
+    }
 
 
 @settings(deadline=None, max_examples=100)
@@ -19,7 +25,9 @@ def test_exactly_the_texts_that_occur_are_found(texts, data, least):
 def test_what_is_explained_is_no_longer_looked_for(texts, explained, data):
     needles = Needles(texts)
     needles.ignore_those_in(explained.encode())
-    assert needles.found_in(data.encode()) == {text for text in texts if len(text.encode()) >= 4 and text in data and text not in explained}
+    assert needles.found_in(data.encode()) == {
+        text for text in texts if len(text.encode()) >= 4 and text in data and text not in explained
+    }
 
 
 def test_a_flood_is_cut_short():

@@ -15,7 +15,9 @@ from tests.audit.releases import write_release
 
 SHARED = Path(__file__).resolve().parents[3] / "shared"
 pytest.importorskip("pandas")
-pytestmark = pytest.mark.skipif(not (SHARED / "bench" / "loss.py").exists(), reason="no ../shared/bench/loss.py beside the project")
+pytestmark = pytest.mark.skipif(
+    not (SHARED / "bench" / "loss.py").exists(), reason="no ../shared/bench/loss.py beside the project"
+)
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +25,11 @@ def work(tmp_path_factory):
     """3,000 complete rows of Adult in the judge's layout."""
     folder = tmp_path_factory.mktemp("judge")
     names = ["age", "education", "sex", "occupation"]
-    frame = pl.read_csv(SHARED / "data" / "adult.csv", infer_schema=False).select(names).filter(~pl.any_horizontal(pl.all() == "?"))[:3000]
+    frame = (
+        pl.read_csv(SHARED / "data" / "adult.csv", infer_schema=False)
+        .select(names)
+        .filter(~pl.any_horizontal(pl.all() == "?"))[:3000]
+    )
     trees = {"education": Hierarchy.read(SHARED / "data" / "hierarchies" / "adult_hierarchy_education.csv"),
              "sex": Hierarchy.flat(["Female", "Male"]),
              "age": Hierarchy.from_rows([[str(a), f"{a // 5 * 5}-{a // 5 * 5 + 4}", f"{a // 20 * 20}-{a // 20 * 20 + 19}", "*"] for a in range(17, 91)])}  # fmt: skip
@@ -31,7 +37,9 @@ def work(tmp_path_factory):
     for name, tree in trees.items():
         tree.save(folder / "w.h" / f"{name}.csv")
     frame.with_row_index("rid").write_csv(folder / "w.csv")
-    (folder / "w.json").write_text(json.dumps({"qi": ["age", "education", "sex"], "numeric": ["age"], "sensitive": "occupation"}))
+    (folder / "w.json").write_text(
+        json.dumps({"qi": ["age", "education", "sex"], "numeric": ["age"], "sensitive": "occupation"})
+    )
     return folder, frame, trees
 
 
@@ -54,7 +62,12 @@ def agree(ours, theirs):
 
 def test_a_release_of_ours_has_the_judges_loss(work, tmp_path):
     folder, frame, trees = work
-    columns = {"age": quasi(numeric=True), "education": quasi(hierarchy=trees["education"]), "sex": quasi(), "occupation": sensitive()}
+    columns = {
+        "age": quasi(numeric=True),
+        "education": quasi(hierarchy=trees["education"]),
+        "sex": quasi(),
+        "occupation": sensitive(),
+    }
     release = write_release(tmp_path / "r", frame, columns, groups=600)
     agree(audit(release), judged(folder, pl.read_parquet(release / "data.parquet")))
 

@@ -22,7 +22,12 @@ def oracle_columns(table, rows):
 
 
 @settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
-@given(strategies.tables(least_rows=2, missing=False), st.integers(1, 4), st.sampled_from(["nodes", "sets"]), st.integers(0, 9))
+@given(
+    strategies.tables(least_rows=2, missing=False),
+    st.integers(1, 4),
+    st.sampled_from(["nodes", "sets"]),
+    st.integers(0, 9),
+)
 def test_ail_dm_c_avg_and_precision_are_the_oracles(table, groups, labels, seed):
     with tempfile.TemporaryDirectory() as folder:
         path = write_release(Path(folder) / "r", frame_of(table), columns_of(table), groups=groups, labels=labels, seed=seed,

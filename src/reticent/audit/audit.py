@@ -78,13 +78,18 @@ def _opened(release: Any, expect_digest: str | None, job: Any, columns: Mapping[
     if not _plain(release):
         return open_folder(folder, expect_digest)
     if expect_digest is not None:
-        raise JobError("A digest is that of a release folder; this is a plain table.", attempt="leaving expect_digest out.")
+        raise JobError(
+            "A digest is that of a release folder; this is a plain table.", attempt="leaving expect_digest out."
+        )
     declared = dict(columns or (job.columns if job is not None else {}))
     declared |= {name: Column(Role.QUASI) for name in quasi or () if name not in declared}
     declared |= {name: Column(Role.SENSITIVE, missing="category") for name in sensitive or () if name not in declared}
     for name, tree in (hierarchy or {}).items():
         if name not in declared:
-            raise JobError(f"A hierarchy is given for {name!r}, which has no role.", attempt="quasi=[...] or sensitive=[...] with it.")
+            raise JobError(
+                f"A hierarchy is given for {name!r}, which has no role.",
+                attempt="quasi=[...] or sensitive=[...] with it.",
+            )
         declared[name] = replace(declared[name], hierarchy=tree)
     asked = [*promises, *(job.promises if job is not None else ())]
     marks = tuple(missing) or (job.source.missing if job is not None else ())
@@ -104,13 +109,17 @@ def _plain(release: Any) -> bool:
 def _sensitive(published: Published, groups: Groups) -> list[Sensitive]:
     entries = published.named(Role.SENSITIVE)
     if published.jointly and len(entries) > 1:
-        named = {promise.get("column") for promise in published.promises}  # promised of one column beside the combination
+        named = {
+            promise.get("column") for promise in published.promises
+        }  # promised of one column beside the combination
         alone = [recount(entry, published.frame[entry["name"]], groups) for entry in entries if entry["name"] in named]
         return [jointly(entries, published.frame, groups), *alone]
     return [recount(entry, published.frame[entry["name"]], groups) for entry in entries]
 
 
-def _utility(published: Published, numbered: Mapping[str, Numbered], groups: Groups, notes: list[str]) -> dict[str, Any]:
+def _utility(
+    published: Published, numbered: Mapping[str, Numbered], groups: Groups, notes: list[str]
+) -> dict[str, Any]:
     """Information loss from the labels.  A release whose labels cannot be read is damaged; of a foreign table that much is not known."""
     columns = []
     for entry in published.named(Role.QUASI):
@@ -122,7 +131,9 @@ def _utility(published: Published, numbered: Mapping[str, Numbered], groups: Gro
             columns.append(loss.Labelled(entry["name"], lines, lines.read(labels), rows))
         except Unreadable:
             if not published.foreign:
-                raise BundleDamaged(f"Column {entry['name']!r} holds labels that its schema does not explain.") from None
+                raise BundleDamaged(
+                    f"Column {entry['name']!r} holds labels that its schema does not explain."
+                ) from None
             notes.append(f"the labels of {entry['name']!r} are not understood: no information loss")
     k = max((int(promise["k"]) for promise in published.promises if "k" in promise), default=1)
     found = loss.measures(columns, groups.sizes, withheld=published.withheld, k=k, weights=published.weights)

@@ -75,11 +75,15 @@ def _distinct(columns: Sequence[Numbered], rows: int) -> tuple[np.ndarray, np.nd
     return np.column_stack([column.codes[row] for column in columns]), count.astype(np.int64), of_row
 
 
-def label_cover(entry: Mapping[str, Any], labels: pl.Series, source: Numbered, *, foreign: bool = False) -> tuple[Cover, Numbered]:
+def label_cover(
+    entry: Mapping[str, Any], labels: pl.Series, source: Numbered, *, foreign: bool = False
+) -> tuple[Cover, Numbered]:
     """The codes under each label, and the source column in these codes: in the column's order, then the null, then one for each
     value that the schema does not explain, which lies under `*` alone."""
     texts, values = labels.to_list(), source.distinct
-    if "built" in entry:  # the manifest holds as much of it as is published: the whole is built again from the source's values
+    if (
+        "built" in entry
+    ):  # the manifest holds as much of it as is published: the whole is built again from the source's values
         from reticent.table.builders import rebuilt
 
         entry = rebuilt(entry, values)

@@ -49,7 +49,9 @@ class Recount:
         for column in self.sensitive:
             if column.name == name:
                 return column
-        raise BundleDamaged("A promise names no sensitive column of the table.", why=f"{len(self.sensitive)} column(s) are sensitive.")
+        raise BundleDamaged(
+            "A promise names no sensitive column of the table.", why=f"{len(self.sensitive)} column(s) are sensitive."
+        )
 
 
 def judge(promise: Mapping[str, Any], table: Recount) -> Verdict:
@@ -121,7 +123,9 @@ def distance(column: Sensitive, name: str) -> Fraction:
 
 
 def _likeness(asked: Mapping[str, Any], table: Recount, column: str | None) -> Measured:
-    found = likeness.beta(table.column(column).views, enhanced=asked.get("enhanced", True), two_sided=asked.get("two_sided", False))
+    found = likeness.beta(
+        table.column(column).views, enhanced=asked.get("enhanced", True), two_sided=asked.get("two_sided", False)
+    )
     return {"beta": found}, found is not None and found <= exact(asked["beta"])
 
 

@@ -77,7 +77,9 @@ def _texts(series: pl.Series) -> set[str]:
 
 def _listed(entry: Mapping[str, Any]) -> set[str]:
     """Values that the steward's own hierarchy or order names: published as given, whoever has them."""
-    return {str(text) for row in entry.get("hierarchy") or () for text in row} | {str(text) for text in entry.get("order") or ()}
+    return {str(text) for row in entry.get("hierarchy") or () for text in row} | {
+        str(text) for text in entry.get("order") or ()
+    }
 
 
 def _explained(published: Published, shown: Mapping[str, set[str]]) -> list[str]:
@@ -85,7 +87,11 @@ def _explained(published: Published, shown: Mapping[str, set[str]]) -> list[str]
     found = [entry["name"] for entry in published.columns]
     found += [text for texts in shown.values() for text in texts]
     found += [text for entry in published.columns for text in _listed(entry)]
-    found += [word for entry in published.columns for word in (entry["role"], entry["type"], entry["dtype"], "null", "missing")]
+    found += [
+        word
+        for entry in published.columns
+        for word in (entry["role"], entry["type"], entry["dtype"], "null", "missing")
+    ]
     return found + _WORDS
 
 
@@ -100,9 +106,18 @@ def _whole_values(published: Published, withheld: Mapping[str, set[str]], path: 
     for entry in published.columns:
         name, secret = entry["name"], withheld[entry["name"]]
         if entry["role"] == Role.QUASI:
-            members = {text for label in published.frame[name].unique().drop_nulls() if label != ANY for text in _members(label)}
+            members = {
+                text
+                for label in published.frame[name].unique().drop_nulls()
+                if label != ANY
+                for text in _members(label)
+            }
             stated = {str(text) for text in [*(entry.get("domain") or ()), *(entry.get("values") or ())]}
-            leaks += [Leak(name, where, len(secret & texts)) for where, texts in (("data", members), ("manifest.json", stated)) if secret & texts]
+            leaks += [
+                Leak(name, where, len(secret & texts))
+                for where, texts in (("data", members), ("manifest.json", stated))
+                if secret & texts
+            ]
     if path is not None:
         for file in [path] if path.is_file() else sorted(path.glob("*.parquet")):
             if file.suffix in (".parquet", ".pq"):
@@ -124,7 +139,9 @@ def _unused(published: Published, file: Path) -> list[Leak]:
     physical = {}
     for name in published.frame.columns:
         values = published.frame[name].drop_nulls().unique()
-        physical[name] = {text.encode() for text in values} if values.dtype == pl.String else set(values.to_physical().to_list())
+        physical[name] = (
+            {text.encode() for text in values} if values.dtype == pl.String else set(values.to_physical().to_list())
+        )
     extra: dict[str, set[Any]] = {}
     for page in dictionaries(file):
         if page.column in physical:

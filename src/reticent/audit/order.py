@@ -30,7 +30,9 @@ class Order:
 
 
 def rank_correlation(found: Covering) -> Order:
-    positions = np.bincount(found.point_of_row, weights=np.arange(len(found.point_of_row)), minlength=len(found.point_rows))
+    positions = np.bincount(
+        found.point_of_row, weights=np.arange(len(found.point_of_row)), minlength=len(found.point_rows)
+    )
     boxes = len(found.box_rows)
     held = found.regions.total(found.point_rows, boxes)
     mean = found.regions.total(positions, boxes) / np.maximum(held, 1)

@@ -48,6 +48,10 @@ def source_entropy(published: Published, numbered: Mapping[str, Numbered], sourc
         labels = numbered[entry["name"]]
         covered, values = label_cover(entry, labels.distinct, number(source[entry["name"]]), foreign=published.foreign)
         rows = np.bincount(values.codes)
-        found = join([covered], np.arange(len(labels)).reshape(-1, 1), np.arange(len(rows)).reshape(-1, 1)).total(rows, len(labels))
-        bits += entropy_bits(np.bincount(labels.codes, minlength=len(labels)), found, rows, len(source) - len(published.frame))
+        found = join([covered], np.arange(len(labels)).reshape(-1, 1), np.arange(len(rows)).reshape(-1, 1)).total(
+            rows, len(labels)
+        )
+        bits += entropy_bits(
+            np.bincount(labels.codes, minlength=len(labels)), found, rows, len(source) - len(published.frame)
+        )
     return bits

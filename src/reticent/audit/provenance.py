@@ -43,7 +43,9 @@ class Provenance:
                 "leaks": [{"column": leak.column, "file": leak.file, "values": leak.values} for leak in self.leaks]}  # fmt: skip
 
     def __str__(self) -> str:
-        lines = [f"  against the source ({self.rows:,} rows, {self.withheld:,} of them not published): {'passed' if self.passed else 'FAILED'}"]
+        lines = [
+            f"  against the source ({self.rows:,} rows, {self.withheld:,} of them not published): {'passed' if self.passed else 'FAILED'}"
+        ]
         if self.stated is not None and self.withheld != self.stated:
             lines.append(f"    the release says that {self.stated:,} rows were withheld")
         lines.append(f"    {self.unmatched:,} published rows stand for no source row of their own")

@@ -67,11 +67,24 @@ def open_folder(folder: str | Path, expect_digest: str | None = None) -> Publish
 
 def _check_shape(manifest: Mapping[str, Any], folder: Path) -> None:
     """The fields have the types the format gives them, so that nothing below stumbles over a forged one."""
-    wanted = {"rows": int, "withheld": int, "columns": list, "promises": list, "jointly": bool, "files": dict, "data": list, "method": dict}
+    wanted = {
+        "rows": int,
+        "withheld": int,
+        "columns": list,
+        "promises": list,
+        "jointly": bool,
+        "files": dict,
+        "data": list,
+        "method": dict,
+    }
     faults = [f"{name!r} is no {kind.__name__}" for name, kind in wanted.items()
               if not isinstance(manifest[name], kind) or (kind is int and (isinstance(manifest[name], bool) or manifest[name] < 0))]  # fmt: skip
     if not faults:
-        faults += [f"column {at + 1} is not described" for at, column in enumerate(manifest["columns"]) if not _described(column)]
+        faults += [
+            f"column {at + 1} is not described"
+            for at, column in enumerate(manifest["columns"])
+            if not _described(column)
+        ]
         faults += [f"promise {at + 1} names no model" for at, promise in enumerate(manifest["promises"])
                    if not isinstance(promise, dict) or not isinstance(promise.get("model"), str)]  # fmt: skip
         faults += [f"file {at + 1} has no checksum" for at, (name, facts) in enumerate(manifest["files"].items())
@@ -85,11 +98,15 @@ def _check_shape(manifest: Mapping[str, Any], folder: Path) -> None:
         if len(set(names)) != len(names):
             faults.append("a column is described twice")
     if faults:
-        raise BundleDamaged(f"The manifest of {folder} is not as format {bundle.FORMAT} has it.", why="; ".join(faults) + ".")
+        raise BundleDamaged(
+            f"The manifest of {folder} is not as format {bundle.FORMAT} has it.", why="; ".join(faults) + "."
+        )
 
 
 def _described(column: Any) -> bool:
-    if not isinstance(column, dict) or not all(isinstance(column.get(key), str) for key in ("name", "role", "type", "dtype")):
+    if not isinstance(column, dict) or not all(
+        isinstance(column.get(key), str) for key in ("name", "role", "type", "dtype")
+    ):
         return False
     if column["role"] not in (Role.QUASI, Role.SENSITIVE, Role.INSENSITIVE):
         return False
@@ -109,7 +126,11 @@ def open_table(table: Any, columns: Mapping[str, Column], promises: Iterable[Any
     lazy = scan(source, None if given else table)
     present = lazy.collect_schema().names()
     # A job declares columns of its source; what identifies a person is rightly not in what was made of it.
-    found = resolve({name: column for name, column in columns.items() if column.role is not Role.IDENTIFYING or name in present}, present, "drop")
+    found = resolve(
+        {name: column for name, column in columns.items() if column.role is not Role.IDENTIFYING or name in present},
+        present,
+        "drop",
+    )
     roles = {name: column for name, column in found.items() if column.role is not Role.IDENTIFYING}
     if not any(column.role is Role.QUASI for column in roles.values()):
         raise ColumnError("No column is quasi-identifying.", why="Groups are rows that read the same in those columns.",
@@ -117,7 +138,9 @@ def open_table(table: Any, columns: Mapping[str, Column], promises: Iterable[Any
     frame = collect(lazy.select(list(roles)), "Reading the table")
     if not len(frame):
         raise ColumnError("The table has no rows.", attempt="a table with rows.")
-    frame = frame.with_columns(pl.col(name).cast(pl.String) for name, column in roles.items() if column.role is Role.QUASI)
+    frame = frame.with_columns(
+        pl.col(name).cast(pl.String) for name, column in roles.items() if column.role is Role.QUASI
+    )
     entries = [describe_column(name, column, frame[name]) for name, column in roles.items()]
     each = max((column.rows_per_person or 1 for column in columns.values()), default=1)
     return Published("generalized", frame, entries, [describe_promise(promise) for promise in promises], jointly=jointly,
@@ -126,7 +149,12 @@ def open_table(table: Any, columns: Mapping[str, Column], promises: Iterable[Any
 
 def describe_column(name: str, column: Column, series: pl.Series) -> dict[str, Any]:
     """A manifest entry for a column of a plain table: as declared, and otherwise as its values read."""
-    entry: dict[str, Any] = {"name": name, "role": column.role.value, "dtype": str(series.dtype), "null": series.null_count() > 0}
+    entry: dict[str, Any] = {
+        "name": name,
+        "role": column.role.value,
+        "dtype": str(series.dtype),
+        "null": series.null_count() > 0,
+    }
     if column.hierarchy is not None:
         entry["hierarchy"] = Hierarchy.of(column.hierarchy, name).rows()
     if column.order is not None:
@@ -147,7 +175,11 @@ def _guess(series: pl.Series, column: Column) -> str:
         if series.dtype in (pl.Date, pl.Datetime):
             return "date"
         texts = series.drop_nulls().unique()
-        return "numeric" if series.dtype == pl.String and len(texts) and texts.str.contains(_CANONICAL).all() else "categorical"
+        return (
+            "numeric"
+            if series.dtype == pl.String and len(texts) and texts.str.contains(_CANONICAL).all()
+            else "categorical"
+        )
     try:
         scale({"name": "", "type": "numeric"}, series.unique().to_list(), foreign=True)
     except Unreadable:
@@ -161,4 +193,3 @@ def describe_promise(promise: Any) -> dict[str, Any]:
         given = {f.name: getattr(promise, f.name) for f in fields(promise)}
         return {"model": promise.name, **{name: value for name, value in given.items() if value is not None}}  # type: ignore[attr-defined]
     return dict(promise)
-

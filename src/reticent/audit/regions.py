@@ -62,7 +62,9 @@ class Regions:
 
     def covering(self) -> np.ndarray:
         """How many boxes cover each point, in the points' own order."""
-        change = np.bincount(self.start, minlength=len(self.order) + 1) - np.bincount(self.stop, minlength=len(self.order) + 1)
+        change = np.bincount(self.start, minlength=len(self.order) + 1) - np.bincount(
+            self.stop, minlength=len(self.order) + 1
+        )
         found = np.empty(len(self.order), np.int64)
         found[self.order] = np.cumsum(change)[:-1]
         return found
@@ -97,11 +99,17 @@ def join(covers: Sequence[Cover], boxes: np.ndarray, points: np.ndarray) -> Regi
         node, box = node[left], box[left]
         if len(box):
             order, starts, stops, node, box = _halved(points, order, starts, stops, low, high, cut, node, box)
-    parts = [np.concatenate(part) if done else np.zeros(0, np.int64) for part in zip(*done, strict=True)] if done else [np.zeros(0, np.int64)] * 3
+    parts = (
+        [np.concatenate(part) if done else np.zeros(0, np.int64) for part in zip(*done, strict=True)]
+        if done
+        else [np.zeros(0, np.int64)] * 3
+    )
     return Regions(order, *parts)
 
 
-def _bounded(points: np.ndarray, order: np.ndarray, starts: np.ndarray, stops: np.ndarray, node: np.ndarray, box: np.ndarray):
+def _bounded(
+    points: np.ndarray, order: np.ndarray, starts: np.ndarray, stops: np.ndarray, node: np.ndarray, box: np.ndarray
+):
     """Nodes that still have boxes, renumbered, with the least and greatest code of their points."""
     used, node = np.unique(node, return_inverse=True)
     starts, stops = starts[used], stops[used]
@@ -138,7 +146,9 @@ def _halved(points: np.ndarray, order: np.ndarray, starts: np.ndarray, stops: np
             np.concatenate([node, node + len(used)]), np.concatenate([box, box]))  # fmt: skip
 
 
-def _medians(value: np.ndarray, owner: np.ndarray, lengths: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+def _medians(
+    value: np.ndarray, owner: np.ndarray, lengths: np.ndarray, low: np.ndarray, high: np.ndarray
+) -> np.ndarray:
     """A code in each node that leaves points on both sides: the median, or the midpoint where the median is the greatest."""
     wide = int(high.max()) + 1
     ranked = np.sort(owner * wide + value)

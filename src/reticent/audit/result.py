@@ -64,10 +64,19 @@ class Audit:
         for v in self.promises:
             asked = ", ".join(f"{name} = {shown(value)}" for name, value in v.asked.items())
             achieved = ", ".join(f"{name} = {shown(value)}" for name, value in v.achieved.items()) or v.evidence
-            lines.append(f"  {_word(v.kept):<10} {v.model} ({asked}){f' on {v.column}' if v.column else ''}: {achieved}")
+            lines.append(
+                f"  {_word(v.kept):<10} {v.model} ({asked}){f' on {v.column}' if v.column else ''}: {achieved}"
+            )
         width = max((len(name) for name in [*self.exact, *self.utility]), default=0)
         lines += ["", *(f"  {name:<{width}}  {shown(value)}" for name, value in self.exact.items())]
-        lines += ["", *(f"  {name:<{width}}  {shown(value)}" for name, value in self.utility.items() if not isinstance(value, Mapping))]
+        lines += [
+            "",
+            *(
+                f"  {name:<{width}}  {shown(value)}"
+                for name, value in self.utility.items()
+                if not isinstance(value, Mapping)
+            ),
+        ]
         if self.risk is not None:
             lines.append(f"  {'marketer risk':<{width}}  {shown(self.risk.marketer)}")
         if self.source is not None:
@@ -103,4 +112,10 @@ def shown(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     number = plain(value)
-    return f"{number:,.4g}" if isinstance(number, float) and abs(number) < 1e4 else f"{number:,}" if isinstance(number, int | float) else str(number)
+    return (
+        f"{number:,.4g}"
+        if isinstance(number, float) and abs(number) < 1e4
+        else f"{number:,}"
+        if isinstance(number, int | float)
+        else str(number)
+    )

@@ -69,7 +69,9 @@ class Risk:
                  f"  {'':<12}{'highest':>10}{'average':>10}   records at risk (above {self.threshold:.3g})"]  # fmt: skip
         for name, one in (("prosecutor", self.prosecutor), ("journalist", self.journalist)):
             if one is not None:
-                lines.append(f"  {name:<12}{one.highest:>10.4g}{one.average:>10.4g}   {one.at_risk:,} ({one.at_risk / self.rows:.1%})")
+                lines.append(
+                    f"  {name:<12}{one.highest:>10.4g}{one.average:>10.4g}   {one.at_risk:,} ({one.at_risk / self.rows:.1%})"
+                )
         lines += [f"  {'marketer':<12}{'':>10}{self.marketer:>10.4g}", ""]
         lines += [f"  {' and '.join(one.columns):<40} separates {one.separation:.4%} of pairs, {one.distinction:.4g} distinct per row"
                   for one in self.columns[:12]]  # fmt: skip
@@ -101,7 +103,9 @@ def _adversary(sizes: np.ndarray, people: np.ndarray, limit: Fraction) -> Advers
     return Adversary(1 / int(people.min()), float((sizes / people).sum() / sizes.sum()), int(sizes[exposed].sum()))
 
 
-def _opened(table: Any, quasi: Iterable[str] | None, columns: Mapping[str, Column] | None, job: Any, missing: Sequence[str]) -> Published:
+def _opened(
+    table: Any, quasi: Iterable[str] | None, columns: Mapping[str, Column] | None, job: Any, missing: Sequence[str]
+) -> Published:
     folder = getattr(table, "folder", table)
     if isinstance(folder, str | Path) and Path(folder).is_dir():
         return open_folder(folder)

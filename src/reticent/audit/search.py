@@ -65,9 +65,15 @@ class _Beginnings:
             windows = np.frombuffer(data, self.dtype, (len(data) - offset) // self.width, offset).astype(np.uint64)
             near = np.flatnonzero(self.possible[(windows * _MIX) >> self.shift])
             first, last = (np.searchsorted(self.keys, windows[near], side=side) for side in ("left", "right"))
-            for window, low, high in zip(near[first < last].tolist(), first[first < last].tolist(), last[first < last].tolist(), strict=True):
+            for window, low, high in zip(
+                near[first < last].tolist(), first[first < last].tolist(), last[first < last].tolist(), strict=True
+            ):
                 place = offset + window * self.width
-                found.update(i for i in self.chosen[low:high].tolist() if i not in ignored and data.startswith(self.needles[i], place))
+                found.update(
+                    i
+                    for i in self.chosen[low:high].tolist()
+                    if i not in ignored and data.startswith(self.needles[i], place)
+                )
                 if len(found) >= most:
                     return found
         return found

@@ -38,7 +38,9 @@ def recount(column: Mapping[str, Any], series: pl.Series, groups: Groups) -> Sen
     distinct = values.distinct.gather(one)
     counts = groups.counts(Numbered(rank.astype(np.int32)[values.codes], distinct))
     paths = None if tree is None else _paths(tree, distinct)
-    return Sensitive(column["name"], views(counts, distinct.is_null().to_numpy()), paths, positions=_positions(column, distinct))
+    return Sensitive(
+        column["name"], views(counts, distinct.is_null().to_numpy()), paths, positions=_positions(column, distinct)
+    )
 
 
 def _positions(column: Mapping[str, Any], distinct: pl.Series) -> list[Fraction | None] | None:

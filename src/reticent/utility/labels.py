@@ -112,7 +112,10 @@ class Line:
             return float(extent.form == "any")
         if extent.lower == extent.upper:
             return 0.0
-        return min((band.height for band in self.bands if band.lower <= extent.lower and extent.upper <= band.upper), default=1.0)
+        return min(
+            (band.height for band in self.bands if band.lower <= extent.lower and extent.upper <= band.upper),
+            default=1.0,
+        )
 
     @cached_property
     def named(self) -> dict[str, Band]:
@@ -124,7 +127,9 @@ class Line:
             if known is None:
                 found[band.label] = band
             elif self.foreign:
-                found[band.label] = Band(band.label, min(known.lower, band.lower), max(known.upper, band.upper), band.height)
+                found[band.label] = Band(
+                    band.label, min(known.lower, band.lower), max(known.upper, band.upper), band.height
+                )
         return found
 
 
@@ -221,7 +226,11 @@ def scale(column: Mapping[str, Any], labels: Iterable[str | None] = (), *, forei
         ends = line.positions([str(end) for end in column["domain"]])
         span = (ends[0], ends[-1])
     else:
-        extents = [extent for extent in line.read(sorted({label for label in labels if label is not None})) if extent.form == "range"]
+        extents = [
+            extent
+            for extent in line.read(sorted({label for label in labels if label is not None}))
+            if extent.form == "range"
+        ]
         span = (min(e.lower for e in extents), max(e.upper for e in extents)) if extents else None  # type: ignore[assignment]
     return replace(line, span=span, bands=[_clipped(band, span) for band in line.bands] if span else line.bands)
 
@@ -257,7 +266,9 @@ def _tree(column: Mapping[str, Any], labels: Iterable[str | None], foreign: bool
     for label, first, last in zip(tree.labels, tree.first.tolist(), tree.last.tolist(), strict=True):
         if (first, last) not in nodes.setdefault(label, []):
             nodes[label].append((first, last))
-    return Tree(tree, bool(column.get("null")), bool(given), {text: i for i, text in enumerate(tree.leaves)}, nodes, foreign)
+    return Tree(
+        tree, bool(column.get("null")), bool(given), {text: i for i, text in enumerate(tree.leaves)}, nodes, foreign
+    )
 
 
 def _values(label: str, foreign: bool) -> tuple[str, ...]:

@@ -51,7 +51,9 @@ def measures(columns: Sequence[Labelled], sizes: np.ndarray, *, withheld: int = 
     published = int(sizes.sum())
     rows = published + withheld
     loss = {column.name: (column.loss() * published + withheld) / rows for column in columns}
-    squares = int((sizes.astype(object) ** 2).sum()) if published >= 1 << 31 else int((sizes.astype(np.int64) ** 2).sum())
+    squares = (
+        int((sizes.astype(object) ** 2).sum()) if published >= 1 << 31 else int((sizes.astype(np.int64) ** 2).sum())
+    )
     return {"ail": ail(loss, weights), "ail_by_column": loss, "dm": squares + withheld * rows, "dm_star": squares,
             "c_avg": published / len(sizes) / k, "precision": 1 - sum(column.height() for column in columns) / len(columns) if columns else None}  # fmt: skip
 

@@ -98,7 +98,9 @@ def _absolute(view: Counts, node: np.ndarray, count: np.ndarray, sizes: np.ndarr
     np.add.at(level, node, totals)
     group = view.group[starts]
     expected = level[of_entry[starts]] * sizes[group]
-    excess = np.abs(held * view.rows - expected) - expected  # all |e| as if nothing occurred, corrected where something does
+    excess = (
+        np.abs(held * view.rows - expected) - expected
+    )  # all |e| as if nothing occurred, corrected where something does
     return np.add.reduceat(excess, np.flatnonzero(np.diff(group, prepend=-1))) + sizes * view.rows
 
 

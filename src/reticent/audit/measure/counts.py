@@ -22,7 +22,9 @@ class Counts:
     group: np.ndarray  # int64, 0 .. groups - 1, none skipped
     value: np.ndarray  # int64
     count: np.ndarray  # int64, > 0
-    totals: np.ndarray  # int64, rows of each value in the whole table; 0 for a value of the domain that is not published
+    totals: (
+        np.ndarray
+    )  # int64, rows of each value in the whole table; 0 for a value of the domain that is not published
     emptied: int = 0
 
     @cached_property

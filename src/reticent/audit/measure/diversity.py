@@ -41,7 +41,9 @@ def recursive_c(views: list[Counts], l: int) -> Fraction | None:  # noqa: E741  
         order = np.lexsort((-view.count, view.group))
         count = view.count[order]
         rank = np.arange(len(count)) - np.repeat(view.starts, np.diff(np.append(view.starts, len(count))))
-        tail = np.bincount(view.group, weights=np.where(rank >= l - 1, count, 0), minlength=view.groups).astype(np.int64)
+        tail = np.bincount(view.group, weights=np.where(rank >= l - 1, count, 0), minlength=view.groups).astype(
+            np.int64
+        )
         if view.emptied or not tail.all():
             return None
         found = max(found, greatest(count[view.starts], tail))
@@ -88,7 +90,10 @@ def _entropy_at_least(counts: tuple[int, ...], l: Fraction) -> bool:  # noqa: E7
         context = Context(prec=digits)
         logs = [(Decimal(base).ln(context), power) for base, power in powers]
         total = sum((Fraction(value) * power for value, power in logs), Fraction(0))
-        error = sum((Fraction(10) ** (value.adjusted() - digits + 1) * abs(power) for value, power in logs if value), Fraction(0))
+        error = sum(
+            (Fraction(10) ** (value.adjusted() - digits + 1) * abs(power) for value, power in logs if value),
+            Fraction(0),
+        )
         if abs(total) > error:
             return total > 0
         if digits == 30 and _product_is_one(powers):
@@ -109,5 +114,9 @@ def _product_is_one(powers: list[tuple[int, int]]) -> bool:
             exponents[base] += power
         else:
             common, held = gcd(shared, base), exponents.pop(shared)
-            pending += [(part, p) for part, p in ((common, held + power), (shared // common, held), (base // common, power)) if part > 1]
+            pending += [
+                (part, p)
+                for part, p in ((common, held + power), (shared // common, held), (base // common, power))
+                if part > 1
+            ]
     return not any(exponents.values())

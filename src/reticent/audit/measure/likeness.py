@@ -36,7 +36,10 @@ def _gains(view: Counts, two_sided: bool) -> list[tuple[Fraction, Fraction]]:
     upper = extremes_by_value(view.value, view.count, size, max)
     gains = [(frequency[v], q / frequency[v] - 1) for v, q in upper.items()]
     if two_sided:
-        gains += [(frequency[v], frequency[v] / q - 1) for v, q in extremes_by_value(view.value, view.count, size, min).items()]
+        gains += [
+            (frequency[v], frequency[v] / q - 1)
+            for v, q in extremes_by_value(view.value, view.count, size, min).items()
+        ]
     return gains
 
 
