@@ -95,6 +95,36 @@ def test_naive_bayes_on_exact_data_is_the_textbook_classifier():
         assert belief == pytest.approx(np.array(by_hand) / sum(by_hand))
 
 
+def anatomized(frame: pl.DataFrame, l: int) -> rt.Release:  # noqa: E741 - the field's own letter
+    from reticent.methods.anatomy import Anatomy
+
+    return rt.publish(
+        rt.Job(columns=COLUMNS, promises=[rt.ProbabilisticLDiversity(l)], method=Anatomy()), frame=frame, seed=1
+    )
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_every_attack_runs_on_an_anatomized_release(name: str):
+    frame = people(600, tied=0.5)
+    outcome = attack(anatomized(frame, 2), frame, name)
+    assert outcome.targets == 600
+    assert 0 <= outcome.low <= outcome.success <= outcome.high <= 1
+
+
+def test_anatomys_groups_alone_say_no_more_than_one_in_l():
+    frame = people(600, tied=0.5)
+    outcome = attack(anatomized(frame, 2), frame, "skewness")
+    assert outcome.worst_posterior <= outcome.promised == 0.5
+
+
+def test_definetti_says_more_of_anatomy_than_its_groups_do():
+    frame = people(2000, tied=0.6)
+    release = anatomized(frame, 2)
+    groups = group_beliefs(seen(release, frame))
+    blunt = score("groups", groups, seen(release, frame).truth, None)
+    assert attack(release, frame, "definetti").success > blunt.success
+
+
 def test_definetti_learns_who_is_who_in_pairs():
     """Anatomy with l = 2: each pair holds a young and an old person and both values.  A fair coin would hit half."""
     rng = np.random.default_rng(1)

@@ -3,7 +3,7 @@
     guess(t) = argmax_v Pr[v] * prod_j Pr[t_j | v],    Pr[t_j | v] from the classes whose label covers t_j
 
 Equation 17 counts a class for every value that its label covers, so its conditionals do not sum to 1 (errata 1.7): they are
-normalised over the values of the attribute.
+normalised over the values of the attribute.  In an anatomized release each person counts with the shares of their group.
 """
 
 from __future__ import annotations
@@ -32,8 +32,13 @@ def beliefs(seen: Seen) -> np.ndarray:
 def conditionals(seen: Seen, axis: int, size: int) -> np.ndarray:
     """(codes, values): Pr[t_j | v], normalised; uniform where a value of the table is never published."""
     steps = np.zeros((size + 1, seen.counts.shape[1]))
-    np.add.at(steps, seen.boxes.first[axis], seen.counts)
-    np.add.at(steps, seen.boxes.last[axis] + 1, -seen.counts)
-    covered = np.cumsum(steps, axis=0)[:size]
+    if seen.members is not None:
+        point, group, people = seen.members
+        np.add.at(steps, seen.points[point, axis], seen.shares[group] * people[:, None])
+        covered = steps[:size]
+    else:
+        np.add.at(steps, seen.boxes.first[axis], seen.counts)
+        np.add.at(steps, seen.boxes.last[axis] + 1, -seen.counts)
+        covered = np.cumsum(steps, axis=0)[:size]
     whole = covered.sum(axis=0)
-    return np.where(whole > 0, covered / np.maximum(whole, 1), 1 / size)
+    return np.where(whole > 0, covered / np.where(whole > 0, whole, 1), 1 / size)

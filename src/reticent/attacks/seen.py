@@ -1,5 +1,7 @@
 """What an adversary holds: the groups of a release, and the quasi-identifiers of the people in it.
 
+In a generalized release a person may belong to any group whose box covers them; an anatomized one says to which.
+
 People with equal quasi-identifiers are one point: an adversary can say the same of each of them only.  The true values stand
 beside the points for the scorer; no attack reads them.
 """
@@ -7,12 +9,13 @@ beside the points for the scorer; no attack reads them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import log
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from reticent.errors import RequestError
 from reticent.table.cells import Cells
@@ -34,10 +37,16 @@ class Seen:
     boxes: Boxes
     truth: np.ndarray  # (points, values): for the scorer alone
     promises: tuple[Mapping[str, Any], ...] = ()
+    members: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None  # (point, group, people) where the release says it
 
     @cached_property
     def counts(self) -> np.ndarray:
         return np.diff(self.boxes.until, axis=1)
+
+    @cached_property
+    def shares(self) -> np.ndarray:
+        """(groups, values): each group's own distribution."""
+        return self.counts / np.maximum(self.counts.sum(axis=1, keepdims=True), 1)
 
     @cached_property
     def prior(self) -> np.ndarray:
@@ -86,15 +95,21 @@ def _number(value: Any) -> float:
 
 
 def seen(release: Any, source: Any, *, missing: tuple[str, ...] = ()) -> Seen:
-    """A generalized release (folder or opened) and the table it was made from (a path, a `Source` or a frame)."""
+    """A generalized or anatomized release (folder or opened) and the table it was made from (a path, a `Source` or a frame)."""
     from reticent.release.release import Release
     from reticent.utility.boxes import boxes
 
     release = release if hasattr(release, "frame") else Release(release)
-    if release.kind != "generalized":
-        raise RequestError(f"These attacks are for generalized releases; this one is {release.kind}.")
+    if release.kind not in ("generalized", "anatomized"):
+        raise RequestError(
+            f"These attacks are for generalized and anatomized releases; this one is {release.kind}.",
+            attempt="reticent audit, which judges its matrix." if release.kind == "perturbed" else "",
+        )
     cells = counted(release.columns, source, missing)
-    return of_cells(cells, boxes(release, cells), tuple(release.manifest["promises"]))
+    promises = tuple(release.manifest["promises"])
+    if release.kind == "anatomized":
+        return of_anatomy(cells, release.tables["quasi"], release.tables["sensitive"], promises)
+    return of_cells(cells, boxes(release, cells), promises)
 
 
 def of_cells(cells: Cells, boxes: Boxes, promises: tuple[Mapping[str, Any], ...] = ()) -> Seen:
@@ -102,6 +117,47 @@ def of_cells(cells: Cells, boxes: Boxes, promises: tuple[Mapping[str, Any], ...]
     truth = np.zeros((len(points), cells.sensitive[0].size), np.int64)
     np.add.at(truth, (at.reshape(-1), cells.values[:, 0]), cells.counts)
     return Seen(points, truth.sum(axis=1), cells.quasi, cells.sensitive[0], boxes, truth, promises)
+
+
+def of_anatomy(
+    cells: Cells, quasi: pl.DataFrame, sensitive: pl.DataFrame, promises: tuple[Mapping[str, Any], ...] = ()
+) -> Seen:
+    """Exact quasi-identifiers with a group: its box is that of its people, and who is in it is known."""
+    column, groups = cells.sensitive[0], int(sensitive["group"].max() or 0) + 1  # type: ignore[operator]
+    counts = np.zeros((groups, column.size + 1), np.int64)
+    np.add.at(
+        counts,
+        (sensitive["group"].to_numpy(), _codes(column, sensitive[column.name]) + 1),
+        sensitive["count"].to_numpy(),
+    )
+    codes = np.column_stack([_codes(domain, quasi[domain.name]) for domain in cells.quasi])
+    group = quasi["group"].to_numpy()
+    first = np.full((codes.shape[1], groups), np.iinfo(np.int32).max, np.int32)
+    last = np.zeros_like(first)
+    for axis in range(codes.shape[1]):
+        np.minimum.at(first[axis], group, codes[:, axis].astype(np.int32))
+        np.maximum.at(last[axis], group, codes[:, axis].astype(np.int32))
+    view = of_cells(cells, Boxes(np.minimum(first, last), last, np.cumsum(counts, axis=1)), promises)
+    known = {tuple(point): at for at, point in enumerate(view.points.tolist())}
+    rows = np.array([known.get(tuple(row), -1) for row in codes.tolist()])
+    if (rows < 0).any():
+        raise RequestError(
+            f"{int((rows < 0).sum())} published row(s) are not in the source.",
+            attempt="the data that the release was made from.",
+        )
+    pair, people = np.unique(rows * groups + group, return_counts=True)
+    return replace(view, members=(pair // groups, pair % groups, people.astype(np.float64)))
+
+
+def _codes(domain: Domain, series: pl.Series) -> np.ndarray:
+    """Codes of published values: those of the source's domain."""
+    known = {text: code for code, text in enumerate(domain.texts)}
+    texts = series.cast(pl.String)
+    found = texts.replace_strict(known, default=-1, return_dtype=pl.Int64)
+    coded = pl.select(pl.when(texts.is_null()).then(domain.null_code).otherwise(found)).to_series().to_numpy()
+    if (coded < 0).any():
+        raise RequestError(f"Column {domain.name!r} holds {int((coded < 0).sum())} value(s) that the source lacks.")
+    return coded
 
 
 def counted(columns: list[dict[str, Any]], source: Any, missing: tuple[str, ...] = ()) -> Cells:

@@ -14,7 +14,7 @@ EXAMPLE = "reticent attack patients-release --source patients.csv --as naive-bay
 
 
 def attack(
-    release: Annotated[Path, typer.Argument(metavar="RELEASE", help="A generalized release folder.", show_default=False)],
+    release: Annotated[Path, typer.Argument(metavar="RELEASE", help="A generalized or anatomized release folder.", show_default=False)],
     source: Annotated[Path, typer.Option("--source", metavar="DATA", help="The data it was made from: the targets.", show_default=False)],
     name: Annotated[
         str | None,
