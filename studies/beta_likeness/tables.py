@@ -1,8 +1,14 @@
-"""The tables the experiments run on, as cells: the census generator and, where they are there, real ones."""
+"""The tables the experiments run on, as cells: the census generator and, where they are there, real ones.
+
+`adult30k`, `acs100k`, `acs265k` and `acs500k` are the common work of `../shared/bench`: make it with its `prepare.py` and say where it
+is in the environment variable BENCH_WORK.
+"""
 
 from __future__ import annotations
 
-from functools import cache
+import json
+import os
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -14,17 +20,24 @@ from reticent.engines import local
 from reticent.table.cells import Cells
 
 REAL = Path(__file__).resolve().parents[3] / "shared" / "data"
-NAMES = ("census", "teachers", "deaths")
+PREPARED = ("adult30k", "acs100k", "acs265k", "acs500k")
 
 
 def available() -> list[str]:
-    return [name for name in NAMES if name == "census" or REAL.is_dir()]
+    real = ["teachers", "deaths"] if REAL.is_dir() else []
+    return ["census", *real, *(PREPARED if "BENCH_WORK" in os.environ else [])]
+
+
+def most_quasi(name: str) -> int:
+    """How many quasi-identifiers a table has."""
+    return {"deaths": 4, "adult30k": 6, "acs100k": 7, "acs265k": 7, "acs500k": 4}.get(name, 5)
 
 
 @cache
 def cells(name: str, rows: int | None, quasi: int) -> Cells:
     """The first `quasi` quasi-identifiers and the sensitive column, the first `rows` rows of a fixed random order."""
-    frame, columns = {"census": census, "teachers": teachers, "deaths": deaths}[name](rows)
+    load = {"census": census, "teachers": teachers, "deaths": deaths}.get(name) or partial(prepared, name)
+    frame, columns = load(rows)
     *names, sensitive = columns
     kept = {column: columns[column] for column in (*names[:quasi], sensitive)}
     return local.count(frame.select(list(kept)).lazy(), kept).cells
@@ -64,7 +77,7 @@ def teachers(rows: int | None) -> tuple[pl.DataFrame, dict]:
 def deaths(rows: int | None) -> tuple[pl.DataFrame, dict]:
     """NCHS deaths of 2006, a 10 % sample: age, sex, marital status, race; cause of death (39 causes)."""
     frame = pl.read_parquet(REAL / "nchs_mortality2006_sample.parquet")
-    names = {"age": "age", "Sex": "sex", "MaritalStatus": "marital", "Race": "race", "CauseRecode39": "cause"}
+    names = {"age": "age", "Sex": "sex", "MaritalStatus": "marital", "Race": "race", "CauseRecord39": "cause"}
     frame = frame.select(
         pl.col(old).cast(pl.String if new != "age" else pl.Float64).alias(new) for old, new in names.items()
     ).drop_nulls()
@@ -76,6 +89,21 @@ def deaths(rows: int | None) -> tuple[pl.DataFrame, dict]:
         "cause": rt.sensitive(type="categorical"),
     }
     return _some(frame, rows), columns
+
+
+def prepared(name: str, rows: int | None) -> tuple[pl.DataFrame, dict]:
+    """One work of `../shared/bench`, with its roles and hierarchies."""
+    folder = Path(os.environ["BENCH_WORK"])
+    roles = json.loads((folder / f"{name}.json").read_text())
+    frame = pl.read_csv(folder / f"{name}.csv", infer_schema=False).drop("rid")
+    columns = {
+        column: rt.quasi(numeric=True)
+        if column in roles["numeric"]
+        else rt.quasi(hierarchy=str(folder / f"{name}.h" / f"{column}.csv"))
+        for column in roles["qi"]
+    }
+    kind = "categorical" if name == "adult30k" else "numeric"
+    return _some(frame, rows), {**columns, roles["sensitive"]: rt.sensitive(type=kind)}
 
 
 def _some(frame: pl.DataFrame, rows: int | None) -> pl.DataFrame:

@@ -76,13 +76,16 @@ class Workload:
         )
         return found
 
-    def exact(self, cells: Cells) -> np.ndarray:
-        return _inside(self.histograms(cells), self.among(cells.sensitive[0].size))
+    def exact(self, cells: Cells, selected: np.ndarray | None = None) -> np.ndarray:
+        """`selected`: the `histograms` of these cells, where they are known already."""
+        selected = self.histograms(cells) if selected is None else selected
+        return _inside(selected, self.among(cells.sensitive[0].size))
 
-    def baseline(self, cells: Cells) -> np.ndarray:
+    def baseline(self, cells: Cells, selected: np.ndarray | None = None) -> np.ndarray:
         """Each selected row counts with the overall frequency of the values in range."""
+        selected = self.histograms(cells) if selected is None else selected
         totals = cells.totals(0)
-        return self.histograms(cells).sum(axis=1) * (self.among(len(totals)) @ totals) / cells.rows
+        return selected.sum(axis=1) * (self.among(len(totals)) @ totals) / cells.rows
 
     def perturbed(
         self, published: Cells, matrix: np.ndarray, occurring: np.ndarray, by: str = "inversion"
