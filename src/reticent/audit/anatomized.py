@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ import numpy as np
 import polars as pl
 
 from reticent.audit.dichotomy import judged
+from reticent.audit.grouping import number
 from reticent.audit.judge import Recount, measures
 from reticent.audit.measure.counts import Counts, views
 from reticent.audit.result import Audit
@@ -34,15 +36,16 @@ def audit_anatomized(folder: str | Path, expect_digest: str | None = None, sourc
     manifest = bundle.verify(folder, expect_digest)
     tables = _read(folder, manifest)
     column = next(entry for entry in manifest["columns"] if entry["role"] == "sensitive")
-    found = recount(column, tables)
+    listed = histograms(column, tables)
+    found = Sensitive(column["name"], views(listed.distinct(), listed.null), None)
     quasi = [entry["name"] for entry in manifest["columns"] if entry["role"] == "quasi-identifying"]
     alike = tables.quasi.group_by(quasi).len()["len"].to_numpy().astype(np.int64)
     verdicts = judged(manifest["promises"], Recount(alike, [found]), manifest["withheld"], manifest.get("prepare", []))
     achieved = {"k-anonymity": int(alike.min()), **measures(found)}
     proven = None if source is None else compare(tables, quasi, manifest, source)
-    sizes = found.views[0].sizes
-    return Audit("anatomized", len(tables.quasi), len(sizes), manifest["withheld"], verdicts, achieved,
-                 {"rce": reconstruction_error(found.views[0]), "c_avg": float(sizes.mean())}, source=proven, notes=(NOTE,))  # fmt: skip
+    utility = {"rce": listed.reconstruction_error(), "c_avg": float(listed.sizes.mean())}
+    return Audit("anatomized", len(tables.quasi), len(listed.sizes), manifest["withheld"], verdicts, achieved, utility,
+                 source=proven, notes=(NOTE,))  # fmt: skip
 
 
 def _read(folder: Path, manifest: Mapping[str, Any]) -> Tables:
@@ -66,7 +69,7 @@ def _read(folder: Path, manifest: Mapping[str, Any]) -> Tables:
 
 
 def _check_together(tables: Tables, manifest: Mapping[str, Any]) -> None:
-    """The same groups in both files, with as many rows as values, each value listed once."""
+    """The same groups in both files, with as many rows as values."""
     quasi, held = tables.quasi, tables.sensitive
     faults = []
     if len(quasi) != manifest["rows"]:
@@ -75,51 +78,95 @@ def _check_together(tables: Tables, manifest: Mapping[str, Any]) -> None:
         faults.append("there are no rows")
     if quasi[GROUP].null_count() or held[GROUP].null_count() or held[COUNT].null_count() or (held[COUNT] < 1).any():
         faults.append("a group or a count is missing or not positive")
-    if held.select(GROUP, tables.column).is_duplicated().any():
-        faults.append("a value is listed twice for a group")
-    if not faults:
-        rows = quasi.group_by(GROUP).len("rows").with_columns(pl.col("rows").cast(pl.Int64))
-        listed = held.group_by(GROUP).agg(pl.col(COUNT).sum().alias("listed"))
-        both = rows.join(listed, on=GROUP, how="full", coalesce=True)
-        wrong = both.filter(
-            pl.col("rows").is_null() | pl.col("listed").is_null() | (pl.col("rows") != pl.col("listed"))
-        )
-        if len(wrong):
-            faults.append(f"{len(wrong)} group(s) have not as many rows as values")
+    if not faults and (wrong := _uneven(quasi[GROUP].to_numpy(), held[GROUP].to_numpy(), held[COUNT].to_numpy())):
+        faults.append(f"{wrong} group(s) have not as many rows as values")
     if faults:
         raise BundleDamaged("The two files of the release do not belong together.", why="; ".join(faults) + ".")
 
 
-def recount(column: Mapping[str, Any], tables: Tables) -> Sensitive:
-    """Each group's histogram, values in the order of their domain, a null last."""
-    series = tables.sensitive[tables.column]
-    distinct = series.unique(maintain_order=True)
-    number = pl.DataFrame({"value": distinct, "number": np.arange(len(distinct))})
-    code = (
-        pl.DataFrame({"value": series})
-        .join(number, on="value", how="left", nulls_equal=True, maintain_order="left")["number"]
-        .to_numpy()
-    )
-    rank, _ = ranks(column, distinct)
-    value = rank[code]
-    group = np.unique(tables.sensitive[GROUP].to_numpy(), return_inverse=True)[1].reshape(-1)
-    count = tables.sensitive[COUNT].to_numpy()
-    order = np.lexsort((value, group))
+def _uneven(rows: np.ndarray, listed: np.ndarray, count: np.ndarray) -> int:
+    """How many groups have another number of rows in one file than values in the other."""
+    least, most = min(rows.min(), listed.min(initial=rows[0])), max(rows.max(), listed.max(initial=rows[0]))
+    if least < 0 or most > 8 * (len(rows) + len(listed)):  # numbers with gaps: close them
+        both, number = np.unique(np.concatenate([rows, listed]), return_inverse=True)
+        rows, listed, most = number[: len(rows)], number[len(rows) :], len(both) - 1
+    has = np.bincount(rows, minlength=int(most) + 1)
+    order = np.argsort(listed, kind="stable") if (np.diff(listed) < 0).any() else slice(None)
+    listed, count = listed[order], count[order]
+    starts = np.flatnonzero(np.diff(listed, prepend=-1))
+    holds = np.zeros(int(most) + 1, np.int64)
+    if len(starts):
+        holds[listed[starts]] = np.add.reduceat(count, starts)
+    return int((has != holds).sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Histograms:
+    """Every group's values in the order of their domain, a null last; groups in the order of their numbers."""
+
+    starts: np.ndarray  # first entry of each group
+    value: np.ndarray
+    count: np.ndarray
+    totals: np.ndarray
+    null: np.ndarray
+
+    @cached_property
+    def lengths(self) -> np.ndarray:
+        return np.diff(np.append(self.starts, len(self.value)))
+
+    @cached_property
+    def sizes(self) -> np.ndarray:
+        return np.add.reduceat(self.count, self.starts)
+
+    def reconstruction_error(self) -> float:
+        """RCE (Xiao & Tao 2006, section 4), over the rows: the squared distance between a row's value and its group's histogram.
+
+        Of a group of s rows with counts c: sum c ((1 - c/s)^2 + sum of the other (c'/s)^2) = s - sum c^2 / s.
+        """
+        squares = np.add.reduceat(self.count.astype(np.float64) ** 2, self.starts)
+        return float((self.sizes - squares / self.sizes).sum() / self.sizes.sum())
+
+    def distinct(self) -> Counts:
+        """The groups, each histogram once: measures are extremes over groups, and equal ones say the same.
+
+        A random sum over a histogram proposes which groups are equal; whether they are is then compared entry by entry.
+        """
+        mix = np.random.default_rng().integers(0, 1 << 64, len(self.totals), np.uint64)
+        key = np.add.reduceat(mix[self.value] * self.count.astype(np.uint64), self.starts)
+        _, first, number = np.unique(key, return_index=True, return_inverse=True)
+        alike = first[number.reshape(-1)]
+        same = self.lengths[alike] == self.lengths
+        offset = np.arange(len(self.value)) - np.repeat(self.starts, self.lengths)
+        other = np.minimum(np.repeat(self.starts[alike], self.lengths) + offset, len(self.value) - 1)
+        equal = (self.value[other] == self.value) & (self.count[other] == self.count)
+        same &= np.logical_and.reduceat(equal, self.starts)
+        keep = np.zeros(len(self.starts), bool)
+        keep[first] = True
+        keep |= ~same
+        entry = np.repeat(keep, self.lengths)
+        group = np.repeat(np.arange(int(keep.sum())), self.lengths[keep])
+        return Counts(group, self.value[entry], self.count[entry], self.totals)
+
+
+def histograms(column: Mapping[str, Any], tables: Tables) -> Histograms:
+    """The sensitive file, its values numbered; a value listed twice for a group is damage."""
+    numbered = number(tables.sensitive[tables.column])
+    rank, _ = ranks(column, numbered.distinct)
     size = int(rank.max()) + 1
-    totals = np.zeros(size, np.int64)
-    np.add.at(totals, value, count)
+    group, count = tables.sensitive[GROUP].to_numpy(), tables.sensitive[COUNT].to_numpy()
+    value = rank[numbered.codes]
+    if (np.diff(group) < 0).any() or ((np.diff(group) == 0) & (np.diff(value) <= 0)).any():
+        order = np.lexsort((value, group))
+        group, value, count = group[order], value[order], count[order]
+    if ((np.diff(group) == 0) & (np.diff(value) == 0)).any():
+        raise BundleDamaged(
+            "The two files of the release do not belong together.", why="A value is listed twice for a group."
+        )
     null = np.zeros(size, bool)
-    null[rank] = distinct.is_null().to_numpy()
-    return Sensitive(column["name"], views(Counts(group[order], value[order], count[order], totals), null), None)
-
-
-def reconstruction_error(counts: Counts) -> float:
-    """RCE (Xiao & Tao 2006, section 4), over the rows: the squared distance between a row's value and its group's histogram.
-
-    Of a group of s rows with counts c: sum c ((1 - c/s)^2 + sum of the other (c'/s)^2) = s - sum c^2 / s; at least 1 - 1/l a row.
-    """
-    squares = np.bincount(counts.group, weights=counts.count.astype(np.float64) ** 2)
-    return float((counts.sizes - squares / counts.sizes).sum() / counts.rows)
+    null[rank] = numbered.distinct.is_null().to_numpy()
+    totals = np.bincount(value, weights=count, minlength=size).astype(np.int64)
+    starts = np.flatnonzero(np.append(True, np.diff(group) != 0)) if len(group) else np.zeros(0, np.int64)
+    return Histograms(starts, value, count, totals, null)
 
 
 @dataclass(frozen=True, slots=True)

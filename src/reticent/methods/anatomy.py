@@ -65,16 +65,28 @@ class Anatomy:
         check_eligible(totals, l, cells.sensitive[0].name)
         draw = rng.stream("anatomy")
         if self.grouping == "hilbert":
-            known = known[np.argsort(curve(cells)[known], kind="stable")]
-        row = np.repeat(known.astype(np.int32), cells.counts[known])
-        held = value[row].astype(np.int16 if len(totals) < 1 << 15 else np.int32)
-        starts = pieces(held, len(totals), l) if self.grouping == "hilbert" else np.array([0, len(row)])
-        order, group, groups = deal(held, starts, l, draw)
-        row = row[order]
+            row, group, groups = self._along_curve(cells, known, len(totals), l, draw)
+        else:
+            by_value = known[np.argsort(value[known], kind="stable")]
+            row = np.repeat(by_value.astype(np.int32), cells.counts[by_value])
+            ends = np.cumsum(totals)
+            for first, end in zip((ends - totals).tolist(), ends.tolist(), strict=True):
+                draw.shuffle(row[first:end])
+            groups = len(row) // l
+            group = np.arange(len(row)) % groups
         if null >= 0:
             missing = np.repeat(np.flatnonzero(value == null), cells.counts[value == null])
             row, group = add_missing(row, group, groups, draw.permutation(missing), promises, cells.sensitive[0].name)
         return Recipe(cells, row.astype(np.int64), group, np.ones(len(row), np.int64), groups)
+
+    def _along_curve(self, cells: Cells, known: np.ndarray, values: int, l: int,
+                     draw: np.random.Generator) -> tuple[np.ndarray, np.ndarray, int]:  # fmt: skip
+        """Rows, their groups, and how many there are: each eligible piece of the curve dealt by itself."""
+        known = known[np.argsort(curve(cells)[known], kind="stable")]
+        row = np.repeat(known.astype(np.int32), cells.counts[known])
+        held = cells.values[row, 0].astype(np.int16 if values < 1 << 15 else np.int32)
+        order, group, groups = deal(held, pieces(held, values, l), l, draw)
+        return row[order], group, groups
 
 
 def check_eligible(totals: np.ndarray, l: int, column: str) -> None:
@@ -134,8 +146,6 @@ def deal(held: np.ndarray, starts: np.ndarray, l: int, rng: np.random.Generator)
     groups = sizes // l
     order = rng.permutation(len(held)).astype(np.int32)
     order = order[np.argsort(held[order], kind="stable")]
-    if len(sizes) == 1:
-        return order, np.arange(len(held)) % groups[0], int(groups[0])
     piece = np.repeat(np.arange(len(sizes)), sizes)
     order = order[np.argsort(piece[order], kind="stable")]
     place = np.arange(len(held)) - np.repeat(starts[:-1], sizes)

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from reticent.errors import ColumnError
-from reticent.recipe.exact import schema_of, values_of
+from reticent.recipe.exact import published_cells, schema_of, values_of
 from reticent.recipe.recipe import WITHHELD, Recipe
 from reticent.table.roles import Column, Role
 from reticent.table.rows import Coded, Rows
@@ -40,26 +40,30 @@ class Anatomized:
 
     def frames(self, entry: np.ndarray, carried: pl.DataFrame | None) -> dict[str, Rows | pl.DataFrame]:
         """`quasi`: a row for each person, in shuffled order.  `sensitive`: a row for each group and value, sorted by both."""
-        recipe = self.recipe
-        kept = np.flatnonzero(recipe.group != WITHHELD)
-        codes = recipe.cells.codes[recipe.cell]
+        recipe, published = self.recipe, published_cells(self.recipe)
         found: dict[str, Coded | pl.Series] = {
-            domain.name: Coded.of(values_of(domain), codes[:, at], kept) for at, domain in enumerate(recipe.cells.quasi)
+            domain.name: Coded.of(values_of(domain), recipe.cells.codes[:, at], published)
+            for at, domain in enumerate(recipe.cells.quasi)
         }
         if carried is not None:
             found |= {name: carried[name] for name in carried.columns}
         shown = [name for name, column in self.columns.items() if column.role in (Role.QUASI, Role.INSENSITIVE)]
-        numbers = pl.Series(GROUP, np.arange(recipe.groups))
-        quasi = {name: found[name] for name in shown} | {
-            GROUP: Coded(numbers, np.maximum(recipe.group, 0).astype(np.int32))
-        }
-        return {"quasi": Rows(quasi, entry), "sensitive": self._sensitive(kept)}
+        quasi = {name: found[name] for name in shown} | {GROUP: pl.Series(GROUP, recipe.group[entry])}
+        return {"quasi": Rows(quasi, recipe.cell[entry]), "sensitive": self._sensitive()}
 
-    def _sensitive(self, kept: np.ndarray) -> pl.DataFrame:
+    def _sensitive(self) -> pl.DataFrame:
         recipe, domain = self.recipe, self.recipe.cells.sensitive[0]
+        kept = slice(None) if not recipe.withheld else recipe.group != WITHHELD
         key = recipe.group[kept] * domain.size + recipe.published_values[kept, 0]
-        held, of_entry = np.unique(key, return_inverse=True)
-        count = np.bincount(of_entry.reshape(-1), weights=recipe.quota[kept], minlength=len(held)).astype(np.int64)
+        quota = recipe.quota[kept]
+        if int(quota.max(initial=1)) > 1:
+            order = np.argsort(key, kind="stable")
+            key, quota = key[order], quota[order]
+        else:
+            key = np.sort(key)
+        starts = np.flatnonzero(np.diff(key, prepend=-1))
+        count = np.add.reduceat(quota, starts) if len(key) else quota
+        held = key[starts]
         values = values_of(domain).gather(held % domain.size)
         return pl.DataFrame({GROUP: held // domain.size, domain.name: values, COUNT: count})
 

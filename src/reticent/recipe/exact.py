@@ -21,10 +21,17 @@ def values_of(domain: Domain) -> pl.Series:
     return typed([*domain.texts, *([None] if domain.null else [])], domain.dtype).alias(domain.name)
 
 
+def published_cells(recipe: Recipe) -> np.ndarray:
+    """The cells of which a row is published."""
+    shown = np.zeros(len(recipe.cells), bool)
+    shown[recipe.cell if not recipe.withheld else recipe.cell[recipe.group != WITHHELD]] = True
+    return np.flatnonzero(shown)
+
+
 def published_labels(recipe: Recipe, at: int) -> list[str | None]:
     """The labels of the values that published rows show in a quasi-identifier: each as itself, none of a withheld row."""
     domain = recipe.cells.quasi[at]
-    codes = np.unique(recipe.cells.codes[recipe.cell[recipe.group != WITHHELD], at])
+    codes = np.unique(recipe.cells.codes[published_cells(recipe), at])
     return [None if code == domain.null_code else value_label(domain.texts[code]) for code in codes.tolist()]
 
 
