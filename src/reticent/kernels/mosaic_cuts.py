@@ -47,6 +47,8 @@ class Cutter:
     least: cython.longlong[::1]
     limits: cython.double[::1]
     edges: cython.char[:, ::1]
+    nodes: cython.int[::1]
+    trees: cython.longlong[:, ::1]
     d: cython.Py_ssize_t
     m: cython.Py_ssize_t
     capped: cython.bint
@@ -58,7 +60,6 @@ class Cutter:
     pv: cython.int[::1]
     h: cython.longlong[::1]
     before: cython.longlong[::1]
-    spare: cython.longlong[::1]
     inside: cython.longlong[::1]
     within: cython.longlong
     pick: cython.int[::1]
@@ -110,20 +111,20 @@ class Cutter:
         """items = (codes, values); space = (spans, places); rule as `reticent.methods.mosaic_rule` makes it;
         sizes = (rows of the largest region, items and groups of the largest block)."""
         self.codes, self.sens = items
-        self.spans, self.places = space
+        self.spans, self.places, self.nodes, self.trees = space
         self.caps, self.rate, self.least, self.limits, self.edges = rule
         rows, log_size, groups = sizes
         d, m = items[0].shape[1], len(rule[0])
         self.d, self.m = d, m
         self.capped = self.least[4] == 0 and self.least[5] == 0 and self.limits[1] == 0
         self.floor = max(int(rule[2][0]), 1)
-        (self.h, self.before, self.spare, self.inside, self.lo, self.up, self.x, self.at, self.begin,
-         self.pieces) = (np.zeros(m, np.int64) for _ in range(10))  # fmt: skip
+        (self.h, self.before, self.inside, self.lo, self.up, self.x, self.at, self.begin,
+         self.pieces) = (np.zeros(m, np.int64) for _ in range(9))  # fmt: skip
         self.y = np.zeros(m)
         self.pv = np.zeros(m, np.int32)
         self.parts = np.zeros((2, m + 1), np.int64)
         self.box, self.boxes = np.zeros((2, d), np.int32), np.zeros((4, d), np.int32)
-        self.top = np.zeros((16, 6))
+        self.top = np.zeros((16, 7))
         self.subs, self.pick = np.zeros((9, 2, d), np.int32), np.zeros(rows, np.int32)
         self.deep, self.picked, self.within = 0, 0, 0
         (self.cell, self.qty, self.order, self.take, self.outc, self.outq) = (np.zeros(rows, np.int32) for _ in range(6))
@@ -688,7 +689,6 @@ class Cutter:
         i: cython.Py_ssize_t
         j: cython.Py_ssize_t
         c: cython.int
-        v: cython.int
         ok: cython.bint
         for i in range(self.mv):
             self.inside[self.pv[i]] = 0
@@ -722,6 +722,7 @@ class Cutter:
         j: cython.Py_ssize_t
         kind: cython.int
         c: cython.int
+        last: cython.int
         for j in range(self.d):
             self.subs[0, 0, j] = self.box[0, j]
             self.subs[0, 1, j] = self.box[1, j]
@@ -744,6 +745,7 @@ class Cutter:
                 break
             kind = cython.cast(cython.int, self.top[i, 2])
             c = cython.cast(cython.int, self.top[i, 3])
+            last = cython.cast(cython.int, self.top[i, 6])
             for j in range(self.d):
                 self.subs[stage + 1, 0, j] = self.subs[stage, 0, j]
                 self.subs[stage + 1, 1, j] = self.subs[stage, 1, j]
@@ -752,13 +754,13 @@ class Cutter:
             if kind != BEFORE:
                 self.subs[stage, 0, j] = c if kind == ONE else c + 1
             if kind != AFTER:
-                self.subs[stage, 1, j] = c
+                self.subs[stage, 1, j] = last
         return 0
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def offer(self, gain: cython.double, j: cython.Py_ssize_t, kind: cython.int, c: cython.int, s: cython.longlong, stage: cython.Py_ssize_t) -> cython.int:
+    def offer(self, gain: cython.double, j: cython.Py_ssize_t, kind: cython.int, c: cython.int, s: cython.longlong, stage: cython.Py_ssize_t, last: cython.int) -> cython.int:
         i: cython.Py_ssize_t = self.tries - 1
         q: cython.Py_ssize_t
         if self.noise > 0.0:
@@ -767,7 +769,7 @@ class Cutter:
         if gain <= self.top[i, 0]:
             return 0
         while i > 0 and self.top[i - 1, 0] < gain:
-            for q in range(6):
+            for q in range(7):
                 self.top[i, q] = self.top[i - 1, q]
             i -= 1
         self.top[i, 0] = gain
@@ -776,6 +778,7 @@ class Cutter:
         self.top[i, 3] = c
         self.top[i, 4] = s
         self.top[i, 5] = stage
+        self.top[i, 6] = last
         return 1
 
     @cython.cfunc
@@ -879,23 +882,50 @@ class Cutter:
                 if gain > 0 and before * gain > self.top[self.tries - 1, 0]:
                     s = self.largest(before, 0)
                     if s > 0:
-                        self.offer(s * gain - self.spent, j, BEFORE, c, s, stage)
+                        self.offer(s * gain - self.spent, j, BEFORE, c, s, stage, c)
                 gain = reach - self.span(j, after, hi)
                 if gain > 0 and (self.within - before) * gain > self.top[self.tries - 1, 0]:
                     s = self.largest(self.within - before, 1)
                     if s > 0:
-                        self.offer(s * gain - self.spent, j, AFTER, c, s, stage)
-            if i > 0 and e < count and here >= self.floor and here * reach > self.top[self.tries - 1, 0]:
+                        self.offer(s * gain - self.spent, j, AFTER, c, s, stage, c)
+            i = e
+        for q in range(self.trees[j, 1]):
+            self.weigh_nodes(j, stage, reach, self.trees[j, 0] + q * self.places[j, 2])
+        return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def weigh_nodes(self, j: cython.Py_ssize_t, stage: cython.Py_ssize_t, reach: cython.double, level: cython.Py_ssize_t) -> cython.int:
+        """One node of a hierarchy's level (or one number) against the rest."""
+        i: cython.Py_ssize_t = 0
+        e: cython.Py_ssize_t
+        q: cython.Py_ssize_t
+        v: cython.int
+        first: cython.int
+        last: cython.int
+        s: cython.longlong
+        here: cython.longlong
+        count: cython.Py_ssize_t = self.picked
+        gain: cython.double
+        while i < count:
+            first = self.codes[self.cell[self.order[i]], j]
+            e = i
+            here = 0
+            while e < count and self.nodes[level + self.codes[self.cell[self.order[e]], j]] == self.nodes[level + first]:
+                here += self.qty[self.order[e]]
+                e += 1
+            last = self.codes[self.cell[self.order[e - 1]], j]
+            gain = reach - self.span(j, first, last)
+            if (i > 0 or e < count) and here >= self.floor and gain > 0 and here * gain > self.top[self.tries - 1, 0]:
                 for q in range(self.mv):
-                    self.spare[self.pv[q]] = self.before[self.pv[q]]
                     self.before[self.pv[q]] = 0
                 for q in range(i, e):
-                    self.before[self.sens[self.cell[self.order[q]]]] += self.qty[self.order[q]]
+                    v = self.sens[self.cell[self.order[q]]]
+                    self.before[v] += self.qty[self.order[q]]
                 s = self.largest(here, 0)
                 if s > 0:
-                    self.offer(s * reach - self.spent, j, ONE, c, s, stage)
-                for q in range(self.mv):
-                    self.before[self.pv[q]] = self.spare[self.pv[q]]
+                    self.offer(s * gain - self.spent, j, ONE, first, s, stage, last)
             i = e
         return 0
 
@@ -936,13 +966,13 @@ class Cutter:
                     right = self.own[0, t]
         gain = n * full - s * self.span(j, lo, left) - (n - s) * self.span(j, right, hi)
         if gain > 0:
-            self.offer(gain - self.spent, j, BALANCED, c, s, 0)
+            self.offer(gain - self.spent, j, BALANCED, c, s, 0, c)
         return 0
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def quotas(self, j: cython.Py_ssize_t, kind: cython.int, c: cython.int, s: cython.longlong) -> cython.longlong:
+    def quotas(self, j: cython.Py_ssize_t, kind: cython.int, c: cython.int, last: cython.int, s: cython.longlong) -> cython.longlong:
         """Bounds of each value for the cut; the rows that may be taken beyond the lower ones."""
         i: cython.Py_ssize_t
         q: cython.Py_ssize_t
@@ -956,7 +986,7 @@ class Cutter:
         for q in range(self.picked):
             i = self.pick[q]
             x = self.codes[self.cell[i], j]
-            if (kind == ONE and x == c) or (kind != ONE and x <= c):
+            if (kind == ONE and c <= x <= last) or (kind != ONE and x <= c):
                 self.before[self.sens[self.cell[i]]] += self.qty[i]
         if not self.capped:
             if kind == BALANCED:
@@ -997,6 +1027,7 @@ class Cutter:
         j: cython.Py_ssize_t = cython.cast(cython.Py_ssize_t, self.top[choice, 1])
         kind: cython.int = cython.cast(cython.int, self.top[choice, 2])
         c: cython.int = cython.cast(cython.int, self.top[choice, 3])
+        last: cython.int = cython.cast(cython.int, self.top[choice, 6])
         i: cython.Py_ssize_t
         q: cython.Py_ssize_t
         v: cython.int
@@ -1007,7 +1038,7 @@ class Cutter:
         count: cython.Py_ssize_t
         self.pick_inside(a, b, cython.cast(cython.Py_ssize_t, self.top[choice, 5]))
         self.sort_items(j)
-        free = self.quotas(j, kind, c, cython.cast(cython.longlong, self.top[choice, 4]))
+        free = self.quotas(j, kind, c, last, cython.cast(cython.longlong, self.top[choice, 4]))
         self.clear_parts()
         count = self.picked
         if count < b - a:
@@ -1023,7 +1054,7 @@ class Cutter:
             i = self.order[count - 1 - q] if kind == AFTER else self.order[q]
             v = self.sens[self.cell[i]]
             y = 0
-            if kind != ONE or self.codes[self.cell[i], j] == c:
+            if kind != ONE or c <= self.codes[self.cell[i], j] <= last:
                 y = self.qty[i]
                 if y > self.up[v] - self.x[v]:
                     y = self.up[v] - self.x[v]

@@ -20,6 +20,7 @@ from reticent.table.cells import Cells
 from reticent.table.domain import Domain, RangeDomain
 
 RARE = 40  # rows around each row of a value from which it gets a carrier of its own; 12 was too few, 20 to 60 are alike
+WORK = 200_000_000  # quasi-identifier cells that all searches together may look at
 COMBINATIONS = 4096
 BINS = 256
 STEPS = (0, 1 / 64, 1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 1)
@@ -37,26 +38,32 @@ class Field:
     of_cell: np.ndarray
     order: np.ndarray
     axis: int
+    bins: tuple[np.ndarray, np.ndarray]  # of the axis
+    steps: dict[tuple[int, int, int], tuple[np.ndarray, np.ndarray]]  # of columns and codes met before
 
 
 def carriers(cells: Cells, space: Space, rule: Rule) -> tuple[Tiling | None, np.ndarray]:
     """The carriers as groups, and the rows of each cell that are left."""
-    upper, lower = rule.upper, rule.lower
+    upper = rule.upper
     rare = np.flatnonzero((upper[:, 0] > 0) & (upper[:, 1] > RARE * upper[:, 0]) & (cells.totals(rule.column) > 0))
-    field = _field(cells, space, rule)
     rare = rare[np.argsort(upper[rare, 0] / upper[rare, 1], kind="stable")]
+    if not len(rare):
+        return None, cells.counts
+    field = _field(cells, space, rule)
     left, rows = cells.totals(rule.column), cells.rows
+    # A search looks at every quasi-identifier cell: large tables get fewer carriers, each of several rare rows.
+    searches = max(WORK // len(field.held), 16 * len(rare))
     found: list[np.ndarray] = []
-    for value in rare:
-        size = max(-(-int(upper[value, 1]) // int(upper[value, 0])), rule.least_size)
-        room = upper[:, 0] * size // upper[:, 1]
-        least = -(-lower[:, 0] * size // lower[:, 1])
+    for at, value in enumerate(rare):
+        waiting = int(field.free[field.values == value].sum())
+        together = -(-waiting * (len(rare) - at) // max(searches - len(found), 1))
         for cell in np.flatnonzero(field.values == value):
             while field.free[cell] > 0:
-                taken = _carrier(field, space, int(cell), size, room, least)
+                taken = _carrier(field, space, rule, int(cell), max(together, 1))
                 if taken is None:
                     break
                 held = np.bincount(field.values[taken[:, 0]], weights=taken[:, 1], minlength=len(left)).astype(np.int64)
+                size = int(held.sum())
                 if not _keeps(rule, held, size) or not _keeps(rule, left - held, rows - size):
                     break
                 left, rows = left - held, rows - size
@@ -67,6 +74,12 @@ def carriers(cells: Cells, space: Space, rule: Rule) -> tuple[Tiling | None, np.
         return None, field.free
     entries = np.concatenate(found)
     return tiling_of(entries[:, 0], np.repeat(np.arange(len(found)), [len(f) for f in found]), entries[:, 1]), field.free
+
+
+def _size(rule: Rule, value: int, count: int) -> int:
+    """Rows a group needs that holds so many of a value."""
+    over, under = int(rule.upper[value, 0]), int(rule.upper[value, 1])
+    return max(-(-count * under // over), rule.least_size)
 
 
 def _keeps(rule: Rule, held: np.ndarray, size: int) -> bool:
@@ -83,55 +96,65 @@ def _field(cells: Cells, space: Space, rule: Rule) -> Field:
     axis = int(np.argmax(numeric)) if any(numeric) else -1
     return Field(np.ascontiguousarray(cells.codes[starts]), np.append(starts, len(cells)),
                  np.ascontiguousarray(cells.values[:, rule.column]), cells.counts.copy(), held, of_cell,
-                 np.argsort(held, kind="stable").astype(np.int32), axis)  # fmt: skip
+                 np.argsort(held, kind="stable").astype(np.int32), axis,
+                 _bins(cells.quasi[axis], space.weights[axis]) if axis >= 0 else (np.zeros(0, np.int32), np.zeros((1, 1))), {})  # fmt: skip
 
 
-def _carrier(field: Field, space: Space, cell: int, size: int, room: np.ndarray, least: np.ndarray) -> np.ndarray | None:
-    """(cell, rows) of a carrier of `size` rows around one row of the cell."""
+def _carrier(field: Field, space: Space, rule: Rule, cell: int, together: int) -> np.ndarray | None:
+    """(cell, rows) of a carrier around one row of the cell, with up to `together` rows of its value."""
     centre = field.codes[field.of_cell[cell]]
     level, columns, price, width = _levels(field, space, centre)
-    need = size
+    size = need = _size(rule, int(field.values[cell]), together)
     table = np.zeros((len(price), len(width)), np.int64)
     while need <= 64 * size:
         table[:] = 0
         best = np.array([need, level[columns[field.axis, 0] + centre[field.axis]] if field.axis >= 0 else 0, 0], np.int64)
         if carrier_box(field.codes, field.held, level, columns, table, price, width, best) >= 1e300:
             return None
-        taken = _filled(field, cell, _box(level, columns, space.sizes, best, field.axis), size, room, least)
+        field.free[cell] -= 1
+        taken = _filled(field, rule, cell, _box(level, columns, space.sizes, best, field.axis), together)
+        field.free[cell] += 1
         if taken is not None:
             return taken
         need += need // 2 + 1
     return None
 
 
-def _filled(field: Field, cell: int, box: np.ndarray, size: int, room: np.ndarray, least: np.ndarray) -> np.ndarray | None:
-    """The cell's row, what lower caps ask of each value (none of a value the box has too little of), then any rows."""
-    room = room.copy()
-    free = field.free.copy() if least.any() else field.free
-    value = field.values[cell]
-    free[cell] -= 1
-    room[value] -= 1
+def _filled(field: Field, rule: Rule, cell: int, box: np.ndarray, together: int) -> np.ndarray | None:
+    """The cell's row and others of its value, what lower caps ask of each value (none of a value the box has too little
+    of), then any rows."""
+    value = int(field.values[cell])
+    alone = np.zeros(len(rule.upper), np.int64)
+    alone[value] = together - 1
     entries = [np.array([[cell, 1]])]
+    if together > 1:
+        entries.append(_fill(field, box, together - 1, alone))
+    held = 1 + sum(int(entry[:, 1].sum()) for entry in entries[1:])
+    size = _size(rule, value, held)
+    room = rule.upper[:, 0] * size // rule.upper[:, 1]
+    room[value] = 0
+    least = -(-rule.lower[:, 0] * size // rule.lower[:, 1])
+    least[value] = 0
     if least.any():
-        first = _fill(field, free, box, int(np.maximum(least, 0).sum()), np.maximum(least - (np.arange(len(least)) == value), 0))
+        first = _fill(field, box, int(least.sum()), least)
         got = np.bincount(field.values[first[:, 0]], weights=first[:, 1], minlength=len(room)).astype(np.int64)
-        short = got < least - (np.arange(len(least)) == value)
+        short = got < least
         first = first[~short[field.values[first[:, 0]]]]
         room[short] = 0
-        free[first[:, 0]] -= first[:, 1]
         np.subtract.at(room, field.values[first[:, 0]], first[:, 1])
-        entries.append(first)
-    entries.append(_fill(field, free, box, size - sum(int(e[:, 1].sum()) for e in entries), room))
-    if not least.any():
-        free[cell] += 1
+        field.free[first[:, 0]] -= first[:, 1]
+        entries += [first, _fill(field, box, size - held - int(first[:, 1].sum()), room)]
+        field.free[first[:, 0]] += first[:, 1]
+    else:
+        entries.append(_fill(field, box, size - held, room))
     taken = np.concatenate(entries)
     return taken if taken[:, 1].sum() == size else None
 
 
-def _fill(field: Field, free: np.ndarray, box: np.ndarray, size: int, room: np.ndarray) -> np.ndarray:
+def _fill(field: Field, box: np.ndarray, size: int, room: np.ndarray) -> np.ndarray:
     take = np.zeros(2 * max(size, 0) + 1, np.int64)
     take[0] = max(size, 0)
-    entries, _ = fill(field.codes, field.starts, field.values, free, field.order, box, room, take)
+    entries, _ = fill(field.codes, field.starts, field.values, field.free, field.order, box, room, take)
     return take[1 : 1 + 2 * entries].reshape(-1, 2)
 
 
@@ -141,14 +164,17 @@ def _levels(field: Field, space: Space, centre: np.ndarray) -> tuple[np.ndarray,
     offset, stride, width = 0, 1, np.zeros((1, 1))
     for j, domain in enumerate(space.domains):
         if j == field.axis:
-            part, width = _bins(domain, space.weights[j])
+            part, width = field.bins
             columns[j] = offset, 0, 0
         else:
-            part, loss = _steps(domain, int(centre[j]), space.weights[j], COMBINATIONS // stride)
+            key = j, int(centre[j]), COMBINATIONS // stride
+            if key not in field.steps:
+                field.steps[key] = _steps(domain, key[1], space.weights[j], key[2])
+            part, loss = field.steps[key]
             columns[j] = offset, stride, len(loss)
             losses.append((stride, loss))
             stride *= len(loss)
-        parts.append(part.astype(np.int32))
+        parts.append(part)
         offset += len(part)
     price = np.zeros(stride)
     for step, loss in losses:
@@ -158,7 +184,7 @@ def _levels(field: Field, space: Space, centre: np.ndarray) -> tuple[np.ndarray,
 
 def _bins(domain: Domain, weight: float) -> tuple[np.ndarray, np.ndarray]:
     bins = min(domain.size, BINS)
-    part = np.arange(domain.size) * bins // domain.size
+    part = (np.arange(domain.size) * bins // domain.size).astype(np.int32)
     first = np.searchsorted(part, np.arange(bins))
     last = np.searchsorted(part, np.arange(bins), side="right") - 1
     lower, upper = np.triu_indices(bins)
@@ -174,7 +200,7 @@ def _steps(domain: Domain, code: int, weight: float, most: int) -> tuple[np.ndar
     steps = np.array(STEPS) if isinstance(domain, RangeDomain) else np.unique(apart)
     if most < len(steps):  # few combinations left: this code alone, or everything
         steps = steps[[0, -1]] if most >= 2 else steps[-1:]
-    part = np.minimum(np.searchsorted(steps, apart), len(steps) - 1)
+    part = np.minimum(np.searchsorted(steps, apart), len(steps) - 1).astype(np.int32)
     first, last = (np.array([edge(np.flatnonzero(part <= s)) for s in range(len(steps))]) for edge in (np.min, np.max))
     return part, weight * domain.loss(first, last)
 

@@ -32,6 +32,8 @@ class Space:
     places: np.ndarray
     weights: np.ndarray
     domains: tuple[Domain, ...]
+    nodes: np.ndarray  # the node above each code, level by level, column by column; the codes themselves first
+    trees: np.ndarray  # (offset into nodes, levels) of each column
 
     @cached_property
     def sizes(self) -> np.ndarray:
@@ -69,7 +71,23 @@ def space_of(cells: Cells, weights: Mapping[str, object] | None = None) -> Space
         part = part * weight[j] if not ids else _weigh_levels(part, weight[j])
         parts.append(part.ravel())
         offset += part.size
-    return Space(np.concatenate(parts) if parts else np.zeros(0), places, weight, cells.quasi)
+    nodes, trees = _nodes(cells.quasi)
+    return Space(np.concatenate(parts) if parts else np.zeros(0), places, weight, cells.quasi, nodes, trees)
+
+
+def _nodes(domains: tuple[Domain, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """Every level below the root at which some node holds several codes."""
+    parts, trees, offset = [], np.zeros((len(domains), 2), np.int64), 0
+    for j, domain in enumerate(domains):
+        levels = [np.arange(domain.size, dtype=np.int32)]
+        if isinstance(domain, TreeDomain):
+            for level in range(1, domain.hierarchy.height):
+                above = domain.hierarchy.paths[:, level].astype(np.int32)
+                levels.append(np.append(above, np.int32(-1)) if domain.null else above)
+        trees[j] = offset, len(levels)
+        parts += levels
+        offset += sum(map(len, levels))
+    return np.concatenate(parts) if parts else np.zeros(0, np.int32), trees
 
 
 def _part(domain: Domain) -> tuple[int, np.ndarray, int]:

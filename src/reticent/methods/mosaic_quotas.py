@@ -28,7 +28,7 @@ WORST = 0.4  # share of rows, those that lose most, that bands are made of; the 
 BAND_NOISE = 0.1
 NOISE, MATES, NEARNESS = 0.5, 2, 0.4
 # Top-down starts for promises beyond caps, the best of them taken: (price of strain, columns narrowed beyond the first).
-STARTS = ((0.1, 0), (0.7, 4))
+STARTS = ((0.1, 0), (0.7, 2))
 DEAR = 1.5  # price of strain up to which bands are cut anew
 
 
@@ -77,7 +77,7 @@ def tiling_of(cell: np.ndarray, group: np.ndarray, quota: np.ndarray) -> Tiling:
 
 def kernel_parts(cells: Cells, space: Space, rule: Rule) -> tuple:
     values = cells.values[:, rule.column] if rule.column >= 0 else np.zeros(len(cells))
-    return (cells.codes, np.ascontiguousarray(values, np.int32)), (space.spans, space.places), rule.arrays
+    return (cells.codes, np.ascontiguousarray(values, np.int32)), (space.spans, space.places, space.nodes, space.trees), rule.arrays
 
 
 def top_down(cells: Cells, space: Space, rule: Rule, rows: np.ndarray) -> Tiling:
@@ -105,7 +105,7 @@ def resolve(cells: Cells, space: Space, rule: Rule, bound: BoundPromises, start:
             return None
         if not rule.capped_only and number % LARGE_EVERY == LARGE_EVERY - 1:
             now, blocks = _bands(cells, space, now, draw)
-            setting = (TRIES, BAND_NOISE, 0, 0.0, 0, DEAR, -1, 2 * DEEP)
+            setting = (TRIES, BAND_NOISE, 0, 0.0, 0, DEAR, -1, DEEP)
         else:
             now = now.taken(shuffled_order(*now.boxes(cells), space.sizes, draw))
             blocks = blocks_of(len(now), BLOCK if rule.known else LEAST_BLOCK, draw)
