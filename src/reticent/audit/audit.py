@@ -7,8 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from reticent.audit.anatomized import audit_anatomized
 from reticent.audit.carried import carried
 from reticent.audit.dichotomy import judged
@@ -44,9 +42,12 @@ def audit(release: Any, *, source: Any = None, expect_digest: str | None = None,
         return audit_perturbed(_folder(release), expect_digest, _source(source, job), missing)
     if kind == "anatomized":
         return audit_anatomized(_folder(release), expect_digest, source)
-    published = _opened(release, expect_digest, job, columns, quasi, sensitive, hierarchy, missing, promises)
+    if kind is None:
+        published = _table(release, expect_digest, job, columns, quasi, sensitive, hierarchy, missing, promises)
+    else:
+        published = open_folder(_folder(release), expect_digest, each_row=source is not None or _carries(_folder(release)))
     numbered = {column["name"]: number(published.frame[column["name"]]) for column in published.named(Role.QUASI)}
-    groups = group(list(numbered.values()), len(published.frame))
+    groups = group(list(numbered.values()), len(published.frame), published.times)
     found = _sensitive(published, groups)
     people = None if population is None else population_sizes(published, numbered, groups, population, missing)
     table = Recount(groups.sizes, found, people, published.rows_per_person)
@@ -59,7 +60,7 @@ def audit(release: Any, *, source: Any = None, expect_digest: str | None = None,
     if source is not None:
         proven, rows = trace(published, numbered, _source(source, job), missing)
         utility["entropy"] = source_entropy(published, numbered, rows)
-    return Audit(published.kind, len(published.frame), len(groups), published.withheld, verdicts, achieved, utility,
+    return Audit(published.kind, published.rows, len(groups), published.withheld, verdicts, achieved, utility,
                  of_groups(list(numbered), groups.labels, groups.sizes, people), each if len(each) > 1 else {}, proven, tuple(notes),
                  carried(published))  # fmt: skip
 
@@ -71,12 +72,15 @@ def _source(source: Any, job: Any) -> Any:
     return source
 
 
-def _opened(release: Any, expect_digest: str | None, job: Any, columns: Mapping[str, Column] | None, quasi: Iterable[str] | None,
-            sensitive: Iterable[str] | None, hierarchy: Mapping[str, Any] | None, missing: Sequence[str],
-            promises: Iterable[Any]) -> Published:  # fmt: skip
-    folder = _folder(release)
-    if not _plain(release):
-        return open_folder(folder, expect_digest)
+def _carries(folder: Any) -> bool:
+    """Whether the release carries columns, whose values are measured row by row."""
+    return any(column.get("role") == Role.INSENSITIVE for column in bundle.read_manifest(folder)["columns"])
+
+
+def _table(release: Any, expect_digest: str | None, job: Any, columns: Mapping[str, Column] | None, quasi: Iterable[str] | None,
+           sensitive: Iterable[str] | None, hierarchy: Mapping[str, Any] | None, missing: Sequence[str],
+           promises: Iterable[Any]) -> Published:  # fmt: skip
+    """A table that another tool made, with the roles of its columns."""
     if expect_digest is not None:
         raise JobError(
             "A digest is that of a release folder; this is a plain table.", attempt="leaving expect_digest out."
@@ -93,7 +97,7 @@ def _opened(release: Any, expect_digest: str | None, job: Any, columns: Mapping[
         declared[name] = replace(declared[name], hierarchy=tree)
     asked = [*promises, *(job.promises if job is not None else ())]
     marks = tuple(missing) or (job.source.missing if job is not None else ())
-    return open_table(folder, declared, asked, missing=marks, jointly=bool(getattr(job, "jointly", False)))
+    return open_table(_folder(release), declared, asked, missing=marks, jointly=bool(getattr(job, "jointly", False)))
 
 
 def _folder(release: Any) -> Any:
@@ -127,8 +131,7 @@ def _utility(
         labels = values.distinct.to_list()
         try:
             lines = scale(entry, labels, foreign=published.foreign)
-            rows = np.bincount(values.codes, minlength=len(values))
-            columns.append(loss.Labelled(entry["name"], lines, lines.read(labels), rows))
+            columns.append(loss.Labelled(entry["name"], lines, lines.read(labels), values.times(groups.times)))
         except Unreadable:
             if not published.foreign:
                 raise BundleDamaged(

@@ -28,6 +28,10 @@ class Numbered:
     def __len__(self) -> int:
         return len(self.distinct)
 
+    def times(self, of_row: np.ndarray | None = None) -> np.ndarray:
+        """How many rows hold each value, where each row stands for `of_row` published ones."""
+        return np.bincount(self.codes, weights=of_row, minlength=len(self)).astype(np.int64)
+
 
 def number(series: pl.Series) -> Numbered:
     """Number the distinct values of a column."""
@@ -98,6 +102,7 @@ class Groups:
     word: np.ndarray  # of each row
     sizes: np.ndarray
     labels: np.ndarray
+    times: np.ndarray | None = None  # how many published rows each row stands for; one where None
 
     def __len__(self) -> int:
         return len(self.sizes)
@@ -109,19 +114,27 @@ class Groups:
             word = np.unique(word, return_inverse=True)[1]
         both = word * m
         both += values.codes
-        both, count = np.unique(both, return_counts=True)
+        both, count = _tally(both, self.times)
         group = np.cumsum(np.diff(both // m, prepend=-1) != 0) - 1
-        totals = np.bincount(values.codes, minlength=m)
-        return Counts(group, both % m, count.astype(np.int64), totals.astype(np.int64))
+        return Counts(group, both % m, count, values.times(self.times))
 
 
-def group(columns: Sequence[Numbered], rows: int) -> Groups:
+def _tally(words: np.ndarray, times: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    """The distinct words in order, and how many rows have each."""
+    if times is None:
+        distinct, count = np.unique(words, return_counts=True)
+        return distinct, count.astype(np.int64)
+    distinct, which = np.unique(words, return_inverse=True)
+    return distinct, np.bincount(which, weights=times, minlength=len(distinct)).astype(np.int64)
+
+
+def group(columns: Sequence[Numbered], rows: int, times: np.ndarray | None = None) -> Groups:
     word = pack(columns, rows)
-    distinct, sizes = np.unique(word, return_counts=True)
+    distinct, sizes = _tally(word, times)
     if prod(len(column) for column in columns) <= _WORD:
         labels = unpack(distinct, columns)
     else:
         row = np.empty(len(distinct), np.int64)
         row[np.searchsorted(distinct, word)] = np.arange(rows)
         labels = np.column_stack([column.codes[row] for column in columns])
-    return Groups(word, sizes.astype(np.int64), labels)
+    return Groups(word, sizes, labels, times)

@@ -10,11 +10,12 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from reticent.errors import BundleDamaged, ColumnError, HierarchyError
 from reticent.release import bundle
-from reticent.release.generalized import read_data
+from reticent.release.generalized import count_data, read_data
 from reticent.table.hierarchy import Hierarchy
 from reticent.table.roles import Column, Role, resolve
 from reticent.table.source import Source, collect, scan
@@ -25,7 +26,10 @@ _CANONICAL = r"^-?(0|[1-9]\d*)(\.\d+)?$"
 
 @dataclass(frozen=True, eq=False)
 class Published:
-    """`foreign` is True for a table that some other tool made: its labels are read more leniently, nothing vouches for its files."""
+    """`frame` holds the rows, or each distinct row once with `times` saying how often it is published.
+
+    `foreign` is True for a table that some other tool made: its labels are read more leniently, nothing vouches for its files.
+    """
 
     kind: str
     frame: pl.DataFrame
@@ -38,31 +42,41 @@ class Published:
     manifest: Mapping[str, Any] | None = None
     foreign: bool = False
     rows_per_person: int = 1
+    times: np.ndarray | None = None
+
+    @property
+    def rows(self) -> int:
+        return len(self.frame) if self.times is None else int(self.times.sum())
 
     def named(self, role: Role) -> list[dict[str, Any]]:
         return [column for column in self.columns if column["role"] == role]
 
 
-def open_folder(folder: str | Path, expect_digest: str | None = None) -> Published:
-    """A complete, undamaged release; anything else is refused."""
+def open_folder(folder: str | Path, expect_digest: str | None = None, *, each_row: bool = True) -> Published:
+    """A complete, undamaged release; anything else is refused.  Without `each_row`, distinct rows are enough."""
     folder = Path(folder)
     _check_shape(bundle.read_manifest(folder), folder)
     manifest = bundle.verify(folder, expect_digest)
     if manifest["kind"] != "generalized":
         raise BundleDamaged(f"The release kind {manifest['kind']!r} cannot be audited by this version.")
+    times = None
     try:
-        frame = read_data(folder / manifest["data"][0], manifest["columns"])
+        if each_row:
+            frame = read_data(folder / manifest["data"][0], manifest["columns"])
+        else:
+            frame, times = count_data(folder / manifest["data"][0], manifest["columns"])
     except BundleDamaged:
         raise
     except Exception:  # the libraries' messages quote values
         raise BundleDamaged(f"{manifest['data'][0]} does not hold what its manifest says.",
                             why="A column has values of another type.") from None  # fmt: skip
-    if len(frame) != manifest["rows"]:
-        raise BundleDamaged(f"The data has {len(frame)} rows, the manifest says {manifest['rows']}.")
-    if not len(frame):
+    rows = len(frame) if times is None else int(times.sum())
+    if rows != manifest["rows"]:
+        raise BundleDamaged(f"The data has {rows} rows, the manifest says {manifest['rows']}.")
+    if not rows:
         raise BundleDamaged("The release has no rows.")
     return Published("generalized", frame, manifest["columns"], manifest["promises"], manifest["withheld"], manifest["jointly"],
-                     manifest.get("weights", {}), folder, manifest, rows_per_person=manifest.get("rows_per_person", 1))  # fmt: skip
+                     manifest.get("weights", {}), folder, manifest, rows_per_person=manifest.get("rows_per_person", 1), times=times)  # fmt: skip
 
 
 def _check_shape(manifest: Mapping[str, Any], folder: Path) -> None:

@@ -5,28 +5,61 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from reticent.errors import BundleDamaged
 from reticent.release.bounds import bounds
+from reticent.release.counting import distinct_rows
 from reticent.table.types import dtype_named, typed
+
+COUNT = "\x00count"
 
 
 def read_data(path: Path, columns: list[dict[str, Any]]) -> pl.DataFrame:
     """The data file with the types that the manifest states, from CSV too."""
+    return _typed(_collected(_scanned(path, columns), path), columns)
+
+
+def count_data(path: Path, columns: list[dict[str, Any]]) -> tuple[pl.DataFrame, np.ndarray]:
+    """The distinct rows of the data file, and how often each occurs; rows are read as a stream and not kept."""
     names = [column["name"] for column in columns]
+    lazy = _scanned(path, columns)
+    if path.suffix == ".parquet":
+        try:
+            frame, times = distinct_rows(path, names)
+        except (OSError, ValueError):
+            raise BundleDamaged(f"{path.name} cannot be read.") from None
+        return _typed(frame, columns), times
+    counted = _collected(lazy.group_by(names).len(name=COUNT), path)
+    return _typed(counted.drop(COUNT), columns), counted[COUNT].to_numpy().astype(np.int64)
+
+
+def _scanned(path: Path, columns: list[dict[str, Any]]) -> pl.LazyFrame:
     try:
         if path.suffix == ".parquet":
-            frame = pl.read_parquet(path)
+            lazy = pl.scan_parquet(path, glob=False)
         else:
-            frame = pl.read_csv(path, infer_schema=False, empty_string_is_null=True)
+            lazy = pl.scan_csv(path, infer_schema=False, empty_string_is_null=True, glob=False)
+        found = lazy.collect_schema().names()
     except (pl.exceptions.PolarsError, OSError):
         raise BundleDamaged(f"{path.name} cannot be read.") from None
-    if frame.columns != names:
+    if found != [column["name"] for column in columns]:
         raise BundleDamaged(
             f"{path.name} has other columns than its manifest.",
-            why=f"{len(frame.columns)} instead of {len(names)}, or other names.",
+            why=f"{len(found)} instead of {len(columns)}, or other names.",
         )
+    return lazy
+
+
+def _collected(lazy: pl.LazyFrame, path: Path) -> pl.DataFrame:
+    try:
+        return lazy.collect(engine="streaming")
+    except (pl.exceptions.PolarsError, OSError):
+        raise BundleDamaged(f"{path.name} cannot be read.") from None
+
+
+def _typed(frame: pl.DataFrame, columns: list[dict[str, Any]]) -> pl.DataFrame:
     restored = {}
     for column in columns:
         series = frame[column["name"]]

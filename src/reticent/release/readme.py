@@ -67,4 +67,6 @@ def _reading(column: dict[str, Any]) -> str:
         return "; ".join([f"as it was ({column['dtype']})", *coarser(column)])
     if column["type"] == "categorical":
         return "a value, or a node of the hierarchy in the manifest that covers it; `*` is any value"
-    return "a value, or a range `[low, high]` with both ends included; `*` is any value" + "".join(f"; {said}" for said in coarser(column))
+    return "a value, or a range `[low, high]` with both ends included; `*` is any value" + "".join(
+        f"; {said}" for said in coarser(column)
+    )

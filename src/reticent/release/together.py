@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 _GROUPS = "a person is in one group of each release; few people, or one alone, may be in both"
-_VALUES = "a person's value is one that the groups of all releases hold; each may hold several and all only one in common"
+_VALUES = (
+    "a person's value is one that the groups of all releases hold; each may hold several and all only one in common"
+)
 _BELIEFS = "each release may lift the belief in a value by what it promises, and these lifts multiply"
 LOST = {
     "k-anonymity": _GROUPS,
