@@ -22,6 +22,8 @@ MODELS = {
     "t-closeness": "reticent.models.t_closeness:TCloseness",
     "delta-disclosure": "reticent.models.delta_disclosure:DeltaDisclosure",
     "beta-likeness": "reticent.models.beta_likeness:BetaLikeness",
+    "semantic-beta-likeness": "reticent.models.semantic_likeness:SemanticLikeness",
+    "proximity-beta-likeness": "reticent.models.proximity_likeness:ProximityLikeness",
 }
 METHODS = {
     "mondrian": "reticent.methods.mondrian:Mondrian",

@@ -175,3 +175,44 @@ def test_burel_refuses_values_and_families_together():
 def test_what_makes_no_sense_is_refused(wrong, cells):
     with pytest.raises(JobError):
         Promises.of([wrong()]).bind(cells)
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"model": "semantic-beta-likeness", "beta": 1, "level": 2},
+        {"model": "semantic-beta-likeness", "beta": "1/3", "two_sided": True},
+        {"model": "proximity-beta-likeness", "beta": 4, "width": 2.5},
+    ],
+)
+def test_a_job_can_name_them_and_a_manifest_reads_back(entry: dict):
+    from reticent import registry
+    from reticent.release.wording import promise_sentence
+
+    promise = registry.promise_from(entry)
+    said = registry.describe(promise)
+    assert entry.items() <= said.items()
+    assert registry.promise_from(said) == promise
+    assert "beta-likeness)" in promise_sentence(said)
+
+
+def test_loosening_never_makes_a_kept_group_broken():
+    for seed in range(60):
+        cells = cells_of(random_groups(seed, ["s0", "s1", "s2", "s3", "s4", None]))
+        strict, loose = (verdicts([SemanticLikeness(beta)], cells) for beta in (1, 2))
+        assert (loose | ~strict).all()
+        cells = numeric_cells(random_groups(seed, [1, 2, 4, 7, 8, None]))
+        strict, loose = (verdicts([ProximityLikeness(beta, 2)], cells) for beta in (1, 2))
+        assert (loose | ~strict).all()
+
+
+def test_missing_values_never_help_a_family():
+    for seed in range(60):
+        groups = random_groups(seed, ["s0", "s1", "s2", "s3", None])
+        known = [{value: count for value, count in group.items() if value is not None} for group in groups]
+        left = [at for at, group in enumerate(known) if group]
+        kept, alone = (
+            verdicts([SemanticLikeness(1)], cells_of(groups)),
+            verdicts([SemanticLikeness(1)], cells_of([known[at] for at in left])),
+        )
+        assert all(alone[i] for i, at in enumerate(left) if kept[at])

@@ -15,6 +15,8 @@ _SENTENCES = {
     "t-closeness": "In every group the distribution of {column} is within {t} of the whole release's, by {distance} earth mover's distance (t-closeness).",
     "delta-disclosure": "In every group each value of {column} is within a factor of the whole release's frequency, |log| < {delta} (delta-disclosure).",
     "l-dichotomy": "No value of {column} is held by more than one in {l} rows, and which value was the most frequent before rows were withheld cannot be told with a probability above one in {l}, every table from which rows had to be withheld being equally likely beforehand (l-dichotomy).",
+    "semantic-beta-likeness": "In no group is a family of values of {column} (level {level} of its hierarchy) more frequent than in the whole release by more than {beta} times its frequency there, relatively{form} (semantic beta-likeness).",
+    "proximity-beta-likeness": "In no group are the values of {column} in any interval of width {width} more frequent than in the whole release by more than {beta} times their frequency there, relatively{form} (proximity beta-likeness).",
     "beta-likeness": "In no group is a value of {column} more frequent than in the whole release by more than {beta} times its frequency there, relatively{form} (beta-likeness).",
 }
 
