@@ -6,8 +6,8 @@ It shows column names and counts and never a value: a draft is passed around bef
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import polars as pl
@@ -15,6 +15,7 @@ import polars as pl
 from reticent import toml
 from reticent.errors import SourceError
 from reticent.table import source as sources
+from reticent.table.builders.proposal import propose
 from reticent.table.roles import Role
 from reticent.table.source import Source
 
@@ -39,7 +40,8 @@ _DATE = r"^\d{4}-\d{2}-\d{2}$"
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """One column: counts, the type to declare (None: decided from the data), the role and why, what is risky about it."""
+    """One column: counts, the type to declare (None: decided from the data), the role and why, what is risky about it, and
+    of a quasi-identifier the hierarchy that `suits` it (empty: none does)."""
 
     name: str
     distinct: int
@@ -48,6 +50,8 @@ class Proposal:
     role: Role
     why: str
     risk: str = ""
+    hierarchy: Mapping[str, Any] = field(default_factory=dict)
+    suits: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +96,8 @@ class Draft:
         return [
             "",
             "[columns]  # identifying (never published), quasi-identifying, sensitive, insensitive (published as it is)",
-            *(f"{line:<{width}}  # CONFIRM: {column.why}" for line, column in zip(declared, self.columns, strict=True)),
+            *(text for line, column in zip(declared, self.columns, strict=True)
+              for text in (f"{line:<{width}}  # CONFIRM: {column.why}", *_hierarchy_lines(column))),
             "# a column can also have:  hierarchy = \"file.csv\"   order = [\"low\", \"high\"]   missing = \"category\"",
         ]  # fmt: skip
 
@@ -153,7 +158,7 @@ def _looks(column: pl.Series) -> dict[str, Any]:
         found["length"] = values.str.len_chars().mean()
         found["numbers"] = values.str.contains(_NUMBER).all() and not values.str.contains(_PADDED).any()
         found["dates"] = values.str.contains(_DATE).all()
-    return found | {"distinct": len(values)}
+    return found | {"distinct": len(values), "values": values}
 
 
 def _type(found: dict[str, Any]) -> str | None:
@@ -182,7 +187,9 @@ def _propose(found: dict[str, Any], rows: int) -> Proposal:
         return proposal(Role.IDENTIFYING, f"near-unique: {many}", f"near-unique{', free text' if free else ''}: {many}")
     if _IS_PRIVATE.search(name):
         return proposal(Role.SENSITIVE, f"its name is that of something private ({many})")
-    return proposal(Role.QUASI, f"an adversary may know it ({many})", _risk(name, distinct, kind, rows, many))
+    built, suits = propose(found["values"], name)
+    quasi = proposal(Role.QUASI, f"an adversary may know it ({many})", _risk(name, distinct, kind, rows, many))
+    return replace(quasi, hierarchy=built, suits=suits)
 
 
 def _risk(name: str, distinct: int, kind: str | None, rows: int, many: str) -> str:
@@ -192,6 +199,14 @@ def _risk(name: str, distinct: int, kind: str | None, rows: int, many: str) -> s
     if rows >= FEW_ROWS and distinct >= OFTEN_UNIQUE * rows:
         return f"many people have a value of their own ({many})"
     return f"many values and no order ({many}): a hierarchy would lose less" if distinct > MANY and kind is None else ""
+
+
+def _hierarchy_lines(column: Proposal) -> list[str]:
+    """The hierarchy that suits a quasi-identifier, to be moved up into its line."""
+    if not column.suits:
+        return []
+    asked = f"hierarchy = {toml.value_text(column.hierarchy)}" if column.hierarchy else "no hierarchy"
+    return [f"#   {asked}: {column.suits}"]
 
 
 def _declared(column: Proposal) -> dict[str, str]:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-COMMANDS = ("init", "check", "publish", "audit", "attack", "calibrate", "data", "demo")
+COMMANDS = ("init", "hierarchy", "check", "publish", "audit", "risk", "export", "attack", "calibrate", "data", "demo")
 
 
 def command(words: Sequence[str] = ()) -> Any:

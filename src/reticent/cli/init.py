@@ -59,7 +59,8 @@ def init(
 def _facts(found) -> dict:
     columns = [
         {"name": c.name, "type": c.type or "categorical", "distinct": c.distinct, "missing": c.missing,
-         "role": c.role.value, "why": c.why, "risk": c.risk}
+         "role": c.role.value, "why": c.why, "risk": c.risk,
+         **({"hierarchy": dict(c.hierarchy), "suits": c.suits} if c.suits else {})}
         for c in found.columns
     ]  # fmt: skip
     return {"rows": found.rows, "columns": columns}

@@ -1,0 +1,170 @@
+"""`reticent hierarchy`: build a hierarchy from a column, show it as a tree, check it against data, save it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from reticent.cli.options import Force, Json, Missing, ShowValues
+
+COARSE = ("intervals", "edges", "dates")  # builders whose labels are no values of the data
+EXAMPLE = "reticent hierarchy --data patients.csv --column age --build intervals --with width=[5,10] -o age.csv"
+
+
+def hierarchy(
+    file: Annotated[
+        Path | None,
+        typer.Argument(metavar="[FILE]", help="A hierarchy file: ARX's CSV, or Amnesia's text or JSON. Without it one is built.", show_default=False),
+    ] = None,
+    data: Annotated[Path | None, typer.Option("--data", metavar="DATA", help="Check against, or build from, this table.", show_default=False)] = None,
+    column: Annotated[str | None, typer.Option("--column", metavar="NAME", help="Which column of DATA.", show_default=False)] = None,
+    build: Annotated[
+        str | None,
+        typer.Option("--build", metavar="KIND", help="intervals, edges, quantiles, prefixes, dates or balanced; by default what suits the column.", show_default=False),
+    ] = None,
+    given: Annotated[
+        list[str] | None, typer.Option("--with", metavar="NAME=VALUE", help="A builder's parameter, such as width=[5,10]; may be repeated.", show_default=False)
+    ] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Save it here, in ARX's format.", show_default=False)] = None,
+    leaves: Annotated[int, typer.Option("--leaves", metavar="N", help="How many values to show under each node.")] = 8,
+    missing: Missing = None,
+    force: Force = False,
+    show_values: ShowValues = False,
+    json: Json = False,
+) -> None:  # fmt: skip
+    """Build a hierarchy, show it as a tree, check it against data and save it.
+
+    Of a hierarchy built from data, values are shown with --show-values only; of a file, they are what you wrote. Ends with 1 if the
+    data has values that the hierarchy lacks.
+    """
+    from reticent.cli.output import new_file
+    from reticent.cli.printing import say, say_json, say_table
+    from reticent.errors import RequestError
+    from reticent.table.drawing import draw
+
+    if (data is None) != (column is None):
+        raise RequestError("--data and --column belong together.", attempt="--data patients.csv --column age.")
+    if file is None and data is None:
+        raise RequestError("There is neither a hierarchy file nor data to build one from.", attempt=f"`{EXAMPLE}`.")
+    if file is not None and (build or given):
+        raise RequestError("--build and --with make a hierarchy from data; FILE is one.", attempt="leaving FILE out.")
+    values = None if data is None else _values(data, column, missing)
+    asked, tree = (None, _read(file, values)) if file is not None else _built(values, column, build, given)
+    found = None if values is None else _fitting(tree, values, column or "")
+    if output is not None:
+        with new_file(output, force) as part:
+            tree.save(part)
+    facts = _facts(tree, found, asked, output)
+    if json:
+        shown = {"table": tree.rows()} if file is not None or show_values else {}
+        say_json({**facts, **shown})
+        return
+    say(f"{facts['values']:,} values in {facts['height'] + 1} levels, the root included" + (f"; {asked[1]}." if asked else "."), "")
+    rows = zip(range(tree.height + 1), facts["groups"], facts.get("smallest", [""] * (tree.height + 1)), strict=True)
+    say_table(("level", "groups", "rows of the smallest"), rows, indent=2)
+    if file is not None or show_values:
+        say("", draw(tree, leaves=leaves))
+    elif asked and asked[0]["build"] in COARSE:
+        say("", draw(tree, leaves=0))
+    else:
+        say("", "Its labels are values of the data: --show-values draws the tree.")
+    if asked:
+        say("", f"In a job:  hierarchy = {_job_text(asked[0])}")
+    if output is not None:
+        say("", f"Saved {output}.")
+
+
+def _values(data: Path, column: str | None, missing: list[str] | None) -> Any:
+    from reticent.errors import ColumnError, suggest
+    from reticent.table.source import Source, collect, scan
+
+    lazy = scan(Source(path=str(data), missing=tuple(missing or ())))
+    names = lazy.collect_schema().names()
+    if column not in names:
+        raise ColumnError(f"Column {column!r} is not in the data.", attempt=suggest(str(column), names))
+    return collect(lazy.select(column), "Reading the column")[column]
+
+
+def _read(file: Path, values: Any) -> Any:
+    from reticent.errors import HierarchyError
+    from reticent.table.builders import from_amnesia
+    from reticent.table.hierarchy import Hierarchy
+
+    if not file.exists():
+        raise HierarchyError(f"There is no file {file}.", attempt="a hierarchy file, or --data and --column to build one.")
+    text = file.read_bytes()[:64].lstrip(b"\xef\xbb\xbf").lstrip().lower()
+    if text.startswith((b"{", b"distinct", b"range")) or file.suffix == ".json":
+        return from_amnesia(file, values)
+    return Hierarchy.read(file)
+
+
+def _built(values: Any, column: str | None, build: str | None, given: list[str] | None) -> tuple[tuple[dict[str, Any], str], Any]:
+    """What was asked for, why, and the hierarchy."""
+    from reticent.errors import RequestError
+    from reticent.table.builders import build as made
+    from reticent.table.builders.proposal import propose
+
+    asked, why = ({"build": build}, "as asked for") if build else propose(values, column or "")
+    if not asked:
+        raise RequestError(f"Column {column!r} needs no hierarchy: {why}.", attempt="--build if you want one.")
+    asked |= dict(map(_parameter, given or ()))
+    return (asked, why), made(asked, values, name=column or "")
+
+
+def _parameter(text: str) -> tuple[str, Any]:
+    """`width=[5,10]` as TOML would read it; what TOML cannot read is a text."""
+    import tomllib
+    from decimal import Decimal
+
+    from reticent.errors import RequestError
+
+    name, mark, value = text.partition("=")
+    if not (name and mark and value):
+        raise RequestError(f"--with: {text!r} names no parameter and value.", attempt="--with width=[5,10].")
+    try:
+        return name, tomllib.loads(f"x = {value}", parse_float=Decimal)["x"]
+    except tomllib.TOMLDecodeError:
+        return name, value
+
+
+def _fitting(tree: Any, values: Any, column: str) -> Any:
+    """How the hierarchy fits the column; refused where it lacks values."""
+    from reticent.errors import HierarchyError
+    from reticent.table.drawing import fit
+
+    found = fit(tree, values)
+    if not found.usable:
+        raise HierarchyError(
+            f"The hierarchy has no rule for {len(found.lacking)} of the {found.distinct} distinct values of {column!r}.",
+            why=f"{found.lacking_rows:,} of {found.rows:,} rows hold one of them.",
+            values=found.lacking,
+            attempt="--show-values to see them, or --missing if they stand for nothing.",
+        )
+    return found
+
+
+def _facts(tree: Any, found: Any, asked: Any, output: Path | None) -> dict[str, Any]:
+    groups = [len(set(tree.paths[:, level].tolist())) for level in range(tree.height + 1)]
+    facts: dict[str, Any] = {"values": len(tree.leaves), "height": tree.height, "groups": groups}
+    if found is not None:
+        facts |= {"rows": found.rows, "missing": found.missing_rows, "unused": found.unused, "smallest": list(found.smallest)}
+        facts["groups"] = list(found.levels)
+    if asked:
+        facts |= {"hierarchy": {name: _plain(value) for name, value in asked[0].items()}, "why": asked[1]}
+    return facts | ({"saved": str(output)} if output is not None else {})
+
+
+def _plain(value: Any) -> Any:
+    from decimal import Decimal
+
+    if isinstance(value, list):
+        return [_plain(one) for one in value]
+    return float(value) if isinstance(value, Decimal) else value
+
+
+def _job_text(asked: dict[str, Any]) -> str:
+    from reticent.toml import value_text
+
+    return value_text(asked)

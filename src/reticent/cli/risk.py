@@ -1,0 +1,71 @@
+"""`reticent risk DATA|RELEASE`: how likely records are to be re-identified, before and after."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from reticent.cli.options import Json, Missing
+
+EXAMPLE = "reticent risk patients.csv --quasi age,zip,sex"
+
+
+def risk(
+    table: Annotated[Path, typer.Argument(metavar="TABLE", help="A raw table, another tool's, or a release folder.", show_default=False)],
+    quasi: Annotated[
+        str | None, typer.Option("--quasi", metavar="A,B", help="The columns an adversary knows; by default all, or the job's.", show_default=False)
+    ] = None,
+    job: Annotated[Path | None, typer.Option("--job", metavar="JOB", help="Roles of a table's columns.", show_default=False)] = None,
+    source: Annotated[
+        Path | None, typer.Option("--source", metavar="DATA", help="Of a release: also the risk before, in the data it was made from.", show_default=False)
+    ] = None,
+    population: Annotated[
+        Path | None, typer.Option("--population", metavar="DATA", help="A population table with the same columns: adds the journalist.", show_default=False)
+    ] = None,
+    threshold: Annotated[str, typer.Option("--threshold", metavar="SHARE", help="A record is at risk above this.")] = "0.2",
+    missing: Missing = None,
+    json: Json = False,
+) -> None:  # fmt: skip
+    """Measure re-identification risk: prosecutor, journalist, marketer; records at risk, unique records, which columns identify best.
+
+    A record's risk is one over the number of people it could be. It says nothing about sensitive values: see `reticent attack`.
+    """
+    from reticent.audit.risk import risk as measure
+    from reticent.cli.printing import say, say_json, stages
+    from reticent.errors import JobError, RequestError
+    from reticent.job import Job
+    from reticent.models.exact import exact
+
+    if not table.exists():
+        raise RequestError(f"There is no {table}.", attempt="a table, or the folder that `reticent publish` made.")
+    limit = exact(threshold, "--threshold")
+    if not 0 <= limit <= 1:
+        raise JobError("--threshold must be a share.", attempt="a number from 0 to 1, such as 0.2.")
+    if table.is_dir() and (quasi or job):
+        raise RequestError("--quasi and --job describe a plain file; a release folder describes itself.")
+    if source is not None and not table.is_dir():
+        raise RequestError("--source is for a release folder.", attempt="`reticent risk` of the source alone.")
+    names = None if quasi is None else [name.strip() for name in quasi.split(",") if name.strip()]
+    given: dict[str, Any] = {"population": population, "threshold": limit, "missing": tuple(missing or ())}
+    with stages(json) as progress:
+        progress("counting")
+        after = measure(table, quasi=names, job=None if job is None else Job.read(job), **given)
+        before = None if source is None else measure(source, quasi=_published(table), **given)
+    if json:
+        say_json(after.to_dict() if before is None else {"before": before.to_dict(), "after": after.to_dict()})
+        return
+    if before is not None:
+        say("Before, in the source:", "", *_lines(before), "", "After, in the release:", "")
+    say(*_lines(after))
+
+
+def _published(release: Path) -> list[str]:
+    from reticent.release.bundle import read_manifest
+
+    return [column["name"] for column in read_manifest(release)["columns"] if column["role"] == "quasi-identifying"]
+
+
+def _lines(found: Any) -> list[str]:
+    return str(found).splitlines()

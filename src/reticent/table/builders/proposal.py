@@ -1,0 +1,69 @@
+"""Which builder suits a column, and why: what `reticent init` and `reticent hierarchy` propose.
+
+    dates                                   a calendar: month, quarter, year, decade
+    numbers over a wide range               bands of a round width, about thirty of them, and bands of twice and ten times that
+    codes of one length that share prefixes redacted from the right
+    anything else with many values          a balanced tree over the sorted values
+    few values                              none: flat, a value or `*`
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import polars as pl
+
+FEW = 6  # values that need no levels between themselves and `*`
+BANDS = 30
+
+_NAMES_CODE = re.compile(r"zip|post(al)?|code|icd|nace|naics|fips", re.IGNORECASE)
+_NUMBER = r"^\s*[+-]?\d+(\.\d+)?\s*$"
+_PADDED = r"^\s*0\d"
+_DATE = r"^\d{4}-\d{2}-\d{2}"
+
+
+def propose(series: pl.Series, name: str = "") -> tuple[dict[str, Any], str]:
+    """What to ask of a builder (empty for none), and the reason, in counts and never a value."""
+    values = series.unique().drop_nulls()
+    if isinstance(values.dtype, pl.Categorical | pl.Enum):
+        values = values.cast(pl.String)
+    many = f"{len(values):,} distinct values"
+    if values.dtype in (pl.Date, pl.Datetime) or _all(values, _DATE):
+        return {"build": "dates"}, f"dates ({many}): people are alike by month, quarter and year before they are by day"
+    if len(values) <= FEW:
+        return {}, f"{many}: a value or `*` is all there is to say"
+    if _NAMES_CODE.search(name) and _codes(values.cast(pl.String)):
+        return {"build": "prefixes"}, f"codes of one length ({many}), by its name: the longer the prefix, the nearer"
+    if values.dtype.is_numeric() or (_all(values, _NUMBER) and not values.str.contains(_PADDED).any()):
+        width = _width(values.cast(pl.Float64, strict=False).drop_nulls())
+        return {"build": "intervals", "width": [width, 2 * width, 10 * width]}, (
+            f"numbers ({many}): bands of {width}, {2 * width} and {10 * width}; leave it out and ranges are cut where the data is"
+        )
+    if _codes(values):
+        return {"build": "prefixes"}, f"codes of one length ({many}) that share beginnings: the longer the prefix, the nearer"
+    return {"build": "balanced", "fanout": 3}, f"{many} without an order of meaning: better name groups of your own; a balanced tree for now"
+
+
+def _all(values: pl.Series, pattern: str) -> bool:
+    return values.dtype == pl.String and len(values) > 0 and bool(values.str.contains(pattern).all())
+
+
+def _codes(values: pl.Series) -> bool:
+    """Texts of one length with a digit in them, several of which begin alike."""
+    if values.dtype != pl.String or values.str.len_chars().n_unique() != 1:
+        return False
+    length = int(values.str.len_chars()[0])  # type: ignore[arg-type]
+    return length > 1 and bool(values.str.contains(r"\d").all()) and values.str.head(length - 1).n_unique() < len(values)
+
+
+def _width(numbers: pl.Series) -> int | float:
+    """A round width (1, 2 or 5 times a power of ten) of which the range holds about thirty."""
+    reach = float(numbers.max()) - float(numbers.min())  # type: ignore[arg-type]
+    whole = bool((numbers == numbers.floor()).all())
+    exponent = -6
+    while 10.0 ** (exponent + 1) * BANDS <= reach:
+        exponent += 1
+    base = next((step for step in (1, 2, 5) if step * 10.0**exponent * BANDS >= reach), 10)
+    width = base * 10**exponent if exponent >= 0 else round(base * 10.0**exponent, -exponent)
+    return max(int(width), 1) if whole else width
