@@ -106,7 +106,7 @@ def _distinct(counts: Sequence[int], outcomes: Any) -> Iterator[tuple[tuple[int,
 
 
 def posterior(published: Sequence[int], rows: int, l: int, kind: str, prior: str = "uniform", *,
-              samples: int = 4_000, rng: np.random.Generator | None = None) -> Posterior:  # fmt: skip
+              samples: int = 400, rng: np.random.Generator | None = None) -> Posterior:  # fmt: skip
     """The attack on one published table that was made from `rows` records."""
     listed = tuple(sorted((int(count) for count in published), reverse=True))
     if sum(listed) == rows or not small(rows, len(listed)):
@@ -138,7 +138,7 @@ class Risk:
     exact: bool
 
 
-def risk(counts: Sequence[int], l: int, kind: str, prior: str = "uniform", *, draws: int = 12, samples: int = 2_000,
+def risk(counts: Sequence[int], l: int, kind: str, prior: str = "uniform", *, draws: int = 12, samples: int = 150,
          rng: np.random.Generator | None = None) -> Risk:  # fmt: skip
     """The attack on every table that the suppression may publish of these counts; on some of them where they are too many."""
     falling = np.array(sorted((int(count) for count in counts if count), reverse=True))

@@ -62,7 +62,7 @@ def suppression(counts: list[int], l: int, prior: str) -> dict[str, Any]:  # noq
     if not found["eligible"]:
         refuse_few_values(len(counts), l, "the given counts")
     for name in KINDS:
-        one = risk(counts, l, name, prior, draws=6, samples=600)
+        one = risk(counts, l, name, prior, draws=6, samples=150)
         found[name] = {"suppressed": one.suppressed, "worst_posterior": one.worst_posterior}
         if not one.exact:
             found[name] |= {"low": one.low, "high": one.high, "sampled": True}
