@@ -24,24 +24,24 @@ from tests.methods.random_cells import histograms, random_cells
 from tests.oracle import measures
 
 ASKED = {
-    "k": [("k-anonymity", KAnonymity, dict(k=k)) for k in (2, 3, 5, 9)],
-    "distinct": [("distinct-l-diversity", DistinctLDiversity, dict(l=l)) for l in (2, 3, 4)],
+    "k": [("k-anonymity", KAnonymity, {"k": k}) for k in (2, 3, 5, 9)],
+    "distinct": [("distinct-l-diversity", DistinctLDiversity, {"l": few}) for few in (2, 3, 4)],
     "probabilistic": [
-        ("probabilistic-l-diversity", ProbabilisticLDiversity, dict(l=Fraction(l))) for l in ("3/2", "2", "5/2")
+        ("probabilistic-l-diversity", ProbabilisticLDiversity, {"l": Fraction(few)}) for few in ("3/2", "2", "5/2")
     ],
-    "alpha": [("alpha-k-anonymity", AlphaKAnonymity, dict(alpha=Fraction(a), k=k)) for a, k in (("1/2", 3), ("2/3", 2))],
-    "beta": [("beta-likeness", BetaLikeness, dict(beta=Fraction(b))) for b in ("1/2", "1", "2", "4")],
-    "basic": [("beta-likeness", BetaLikeness, dict(beta=Fraction(b), enhanced=False)) for b in ("1/2", "1", "3")],
-    "two-sided": [("beta-likeness", BetaLikeness, dict(beta=Fraction(b), two_sided=True)) for b in ("1", "2", "4")],
-    "delta": [("delta-disclosure", DeltaDisclosure, dict(delta=Fraction(d), base=2)) for d in ("1", "2", "3")],
+    "alpha": [("alpha-k-anonymity", AlphaKAnonymity, {"alpha": Fraction(a), "k": k}) for a, k in (("1/2", 3), ("2/3", 2))],
+    "beta": [("beta-likeness", BetaLikeness, {"beta": Fraction(b)}) for b in ("1/2", "1", "2", "4")],
+    "basic": [("beta-likeness", BetaLikeness, {"beta": Fraction(b), "enhanced": False}) for b in ("1/2", "1", "3")],
+    "two-sided": [("beta-likeness", BetaLikeness, {"beta": Fraction(b), "two_sided": True}) for b in ("1", "2", "4")],
+    "delta": [("delta-disclosure", DeltaDisclosure, {"delta": Fraction(d), "base": 2}) for d in ("1", "2", "3")],
     "delta-ignore": [
-        ("delta-disclosure", DeltaDisclosure, dict(delta=Fraction(d), base=2, absent="ignore")) for d in ("1", "2")
+        ("delta-disclosure", DeltaDisclosure, {"delta": Fraction(d), "base": 2, "absent": "ignore"}) for d in ("1", "2")
     ],
-    "entropy": [("entropy-l-diversity", EntropyLDiversity, dict(l=Fraction(l))) for l in ("3/2", "2", "3")],
-    "recursive": [("recursive-l-diversity", RecursiveLDiversity, dict(c=Fraction(c), l=l)) for c, l in ((2, 2), (3, 3))],
-    "equal": [("t-closeness", TCloseness, dict(t=Fraction(t))) for t in ("1/10", "1/4", "1/2")],
-    "ordered": [("t-closeness", TCloseness, dict(t=Fraction(t), distance="ordered")) for t in ("1/10", "1/4")],
-    "hierarchical": [("t-closeness", TCloseness, dict(t=Fraction(t), distance="hierarchical")) for t in ("1/10", "1/4")],
+    "entropy": [("entropy-l-diversity", EntropyLDiversity, {"l": Fraction(few)}) for few in ("3/2", "2", "3")],
+    "recursive": [("recursive-l-diversity", RecursiveLDiversity, {"c": Fraction(c), "l": few}) for c, few in ((2, 2), (3, 3))],
+    "equal": [("t-closeness", TCloseness, {"t": Fraction(t)}) for t in ("1/10", "1/4", "1/2")],
+    "ordered": [("t-closeness", TCloseness, {"t": Fraction(t), "distance": "ordered"}) for t in ("1/10", "1/4")],
+    "hierarchical": [("t-closeness", TCloseness, {"t": Fraction(t), "distance": "hierarchical"}) for t in ("1/10", "1/4")],
 }
 TABLES = 130  # of each kind of promise; 14 kinds
 

@@ -18,6 +18,7 @@ BEFORE = cython.declare(cython.int, 1)
 AFTER = cython.declare(cython.int, 2)
 BALANCED = cython.declare(cython.int, 3)
 ONE = cython.declare(cython.int, 4)
+OFTEN = cython.declare(cython.longlong, 2000)
 
 
 @cython.cfunc
@@ -1343,6 +1344,10 @@ class Cutter:
                 chosen += 1
             if chosen == 1:
                 continue
+            if rows > OFTEN:  # a large pool costs more than many small ones: take it now and then
+                self.seed = chance(self.seed)
+                if self.seed % rows > OFTEN:
+                    continue
             p = 0
             old = 0.0
             for q in range(chosen):

@@ -104,10 +104,17 @@ def _deal(cells: Cells, tiling: Tiling, draw: np.random.Generator) -> Tiling:
 
 def _by_quotas(cells: Cells, space: Space, rule: Rule, bound: BoundPromises, sweeps: Sweeps,
                draw: np.random.Generator) -> Tiling:  # fmt: skip
-    made, rows = carriers(cells, space, rule) if rule.column >= 0 else (None, cells.counts)
-    start = top_down(cells, space, rule, rows)
-    if made is not None:
-        start = start.joined(made) if len(start) else made
+    start, least, worse = Tiling.empty(), float("inf"), 0
+    for made, rows in carriers(cells, space, rule) if rule.column >= 0 else [(None, cells.counts)]:
+        found = top_down(cells, space, rule, rows)
+        if made is not None:
+            found = found.joined(made)
+        loss = found.loss(cells, space)
+        worse = worse + 1 if loss >= least else 0
+        if loss < least:
+            start, least = found, loss
+        if worse == 2:  # carriers of values less rare would take still more rows
+            break
     if not rule.exact:
         start = repair(cells, space, bound, start)
     return resolve(cells, space, rule, bound, start, sweeps, draw)

@@ -7,6 +7,7 @@ other rare rows up to their caps, then with rows of the smallest cells, which co
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,19 +39,21 @@ class Field:
     of_cell: np.ndarray
     order: np.ndarray
     axis: int
+    rare: np.ndarray  # which values are
     bins: tuple[np.ndarray, np.ndarray]  # of the axis
     steps: dict[tuple[int, int, int], tuple[np.ndarray, np.ndarray]]  # of columns and codes met before
 
 
-def carriers(cells: Cells, space: Space, rule: Rule) -> tuple[Tiling | None, np.ndarray]:
-    """The carriers as groups, and the rows of each cell that are left."""
-    upper = rule.upper
-    rare = np.flatnonzero((upper[:, 0] > 0) & (upper[:, 1] > RARE * upper[:, 0]) & (cells.totals(rule.column) > 0))
+def carriers(cells: Cells, space: Space, rule: Rule) -> Iterator[tuple[Tiling | None, np.ndarray]]:
+    """The carriers so far and the rows of each cell that are left: at first none, then those of one rare value more."""
+    yield None, cells.counts
+    upper, totals = rule.upper, cells.totals(rule.column)
+    rare = np.flatnonzero((upper[:, 0] > 0) & (upper[:, 1] > RARE * upper[:, 0]) & (totals > 0))
     rare = rare[np.argsort(upper[rare, 0] / upper[rare, 1], kind="stable")]
     if not len(rare):
-        return None, cells.counts
-    field = _field(cells, space, rule)
-    left, rows = cells.totals(rule.column), cells.rows
+        return
+    field = _field(cells, space, rule, np.isin(np.arange(len(upper)), rare))
+    left = totals.copy()
     # A search looks at every quasi-identifier cell: large tables get fewer carriers, each of several rare rows.
     searches = max(WORK // len(field.held), 16 * len(rare))
     found: list[np.ndarray] = []
@@ -60,20 +63,24 @@ def carriers(cells: Cells, space: Space, rule: Rule) -> tuple[Tiling | None, np.
         for cell in np.flatnonzero(field.values == value):
             while field.free[cell] > 0:
                 taken = _carrier(field, space, rule, int(cell), max(together, 1))
-                if taken is None:
+                if taken is None or not _spared(rule, field, taken, left):
                     break
-                held = np.bincount(field.values[taken[:, 0]], weights=taken[:, 1], minlength=len(left)).astype(np.int64)
-                size = int(held.sum())
-                if not _keeps(rule, held, size) or not _keeps(rule, left - held, rows - size):
-                    break
-                left, rows = left - held, rows - size
-                np.subtract.at(field.free, taken[:, 0], taken[:, 1])
-                np.subtract.at(field.held, field.of_cell[taken[:, 0]], taken[:, 1])
                 found.append(taken)
-    if not found:
-        return None, field.free
-    entries = np.concatenate(found)
-    return tiling_of(entries[:, 0], np.repeat(np.arange(len(found)), [len(f) for f in found]), entries[:, 1]), field.free
+        if found:
+            entries = np.concatenate(found)
+            group = np.repeat(np.arange(len(found)), [len(entry) for entry in found])
+            yield tiling_of(entries[:, 0], group, entries[:, 1]), field.free.copy()
+
+
+def _spared(rule: Rule, field: Field, taken: np.ndarray, left: np.ndarray) -> bool:
+    """Take the rows away, if both they and what is left then keep the promise."""
+    held = np.bincount(field.values[taken[:, 0]], weights=taken[:, 1], minlength=len(left)).astype(np.int64)
+    if not _keeps(rule, held, int(held.sum())) or not _keeps(rule, left - held, int((left - held).sum())):
+        return False
+    left -= held
+    np.subtract.at(field.free, taken[:, 0], taken[:, 1])
+    np.subtract.at(field.held, field.of_cell[taken[:, 0]], taken[:, 1])
+    return True
 
 
 def _size(rule: Rule, value: int, count: int) -> int:
@@ -88,7 +95,7 @@ def _keeps(rule: Rule, held: np.ndarray, size: int) -> bool:
     return bool(size >= least[0] and (held > 0).sum() >= least[1] and enough.all() and (held * caps[:, 1] <= caps[:, 0] * size).all())
 
 
-def _field(cells: Cells, space: Space, rule: Rule) -> Field:
+def _field(cells: Cells, space: Space, rule: Rule, rare: np.ndarray) -> Field:
     of_cell = quasi_cells(cells.codes)
     starts = np.flatnonzero(np.diff(of_cell, prepend=-1))
     held = np.bincount(of_cell, weights=cells.counts).astype(np.int64)
@@ -96,7 +103,7 @@ def _field(cells: Cells, space: Space, rule: Rule) -> Field:
     axis = int(np.argmax(numeric)) if any(numeric) else -1
     return Field(np.ascontiguousarray(cells.codes[starts]), np.append(starts, len(cells)),
                  np.ascontiguousarray(cells.values[:, rule.column]), cells.counts.copy(), held, of_cell,
-                 np.argsort(held, kind="stable").astype(np.int32), axis,
+                 np.argsort(held, kind="stable").astype(np.int32), axis, rare,
                  _bins(cells.quasi[axis], space.weights[axis]) if axis >= 0 else (np.zeros(0, np.int32), np.zeros((1, 1))), {})  # fmt: skip
 
 
@@ -121,8 +128,7 @@ def _carrier(field: Field, space: Space, rule: Rule, cell: int, together: int) -
 
 
 def _filled(field: Field, rule: Rule, cell: int, box: np.ndarray, together: int) -> np.ndarray | None:
-    """The cell's row and others of its value, what lower caps ask of each value (none of a value the box has too little
-    of), then any rows."""
+    """The cell's row and others of its value, other rare rows, then the rest."""
     value = int(field.values[cell])
     alone = np.zeros(len(rule.upper), np.int64)
     alone[value] = together - 1
@@ -133,22 +139,32 @@ def _filled(field: Field, rule: Rule, cell: int, box: np.ndarray, together: int)
     size = _size(rule, value, held)
     room = rule.upper[:, 0] * size // rule.upper[:, 1]
     room[value] = 0
-    least = -(-rule.lower[:, 0] * size // rule.lower[:, 1])
-    least[value] = 0
-    if least.any():
-        first = _fill(field, box, int(least.sum()), least)
-        got = np.bincount(field.values[first[:, 0]], weights=first[:, 1], minlength=len(room)).astype(np.int64)
-        short = got < least
-        first = first[~short[field.values[first[:, 0]]]]
-        room[short] = 0
-        np.subtract.at(room, field.values[first[:, 0]], first[:, 1])
-        field.free[first[:, 0]] -= first[:, 1]
-        entries += [first, _fill(field, box, size - held - int(first[:, 1].sum()), room)]
-        field.free[first[:, 0]] += first[:, 1]
-    else:
-        entries.append(_fill(field, box, size - held, room))
+    # other rare rows first, as many as may be
+    fellows = _fill(field, box, size - held, np.where(field.rare, room, 0))
+    np.subtract.at(room, field.values[fellows[:, 0]], fellows[:, 1])
+    field.free[fellows[:, 0]] -= fellows[:, 1]
+    entries += [fellows, *_others(field, rule, box, size, held + int(fellows[:, 1].sum()), room)]
+    field.free[fellows[:, 0]] += fellows[:, 1]
     taken = np.concatenate(entries)
     return taken if taken[:, 1].sum() == size else None
+
+
+def _others(field: Field, rule: Rule, box: np.ndarray, size: int, held: int, room: np.ndarray) -> list[np.ndarray]:
+    """What lower caps ask of each value, none of a value the box has too little of, then any rows."""
+    least = -(-rule.lower[:, 0] * size // rule.lower[:, 1])
+    least[field.rare] = 0
+    if not least.any():
+        return [_fill(field, box, size - held, room)]
+    first = _fill(field, box, int(least.sum()), least)
+    got = np.bincount(field.values[first[:, 0]], weights=first[:, 1], minlength=len(room)).astype(np.int64)
+    short = got < least
+    first = first[~short[field.values[first[:, 0]]]]
+    room[short] = 0
+    np.subtract.at(room, field.values[first[:, 0]], first[:, 1])
+    field.free[first[:, 0]] -= first[:, 1]
+    rest = _fill(field, box, size - held - int(first[:, 1].sum()), room)
+    field.free[first[:, 0]] += first[:, 1]
+    return [first, rest]
 
 
 def _fill(field: Field, box: np.ndarray, size: int, room: np.ndarray) -> np.ndarray:

@@ -19,7 +19,7 @@ from reticent.table.cells import Cells
 
 BLOCK = 24  # groups that are re-solved among themselves
 LEAST_BLOCK = 3  # where only the promises know, a block stands or falls as one
-POOL_ROWS = 2000  # larger pools cost more than they gain
+POOL_ROWS = 40_000
 BAND_ROWS = 6000  # rows cut anew as one region
 TRIES = 4  # cuts carved out exactly before the best is taken
 DEEP = 2  # columns a box may be narrowed by beyond the first
@@ -37,6 +37,10 @@ class Tiling:
     cell: np.ndarray
     quota: np.ndarray
     starts: np.ndarray
+
+    @classmethod
+    def empty(cls) -> Tiling:
+        return cls(np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(1, np.int64))
 
     def __len__(self) -> int:
         return len(self.starts) - 1
@@ -84,7 +88,7 @@ def top_down(cells: Cells, space: Space, rule: Rule, rows: np.ndarray) -> Tiling
     """Cut the rows (so many of each cell) from the top down, in the best of a few ways."""
     held = np.flatnonzero(rows)
     if not len(held):
-        return Tiling(np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(1, np.int64))
+        return Tiling.empty()
     room = min(int(rows.sum()), 2 * len(held)) + 64 * len(rule.upper) + 64
     cutter = Cutter(*kernel_parts(cells, space, rule), (room, 1, 1))
     items = held.astype(np.int32), rows[held].astype(np.int32)
@@ -111,8 +115,8 @@ def resolve(cells: Cells, space: Space, rule: Rule, bound: BoundPromises, start:
             blocks = blocks_of(len(now), BLOCK if rule.known else LEAST_BLOCK, draw)
             setting = (TRIES, NOISE, MATES, NEARNESS, POOL_ROWS, 0.0, 0, DEEP)
         if room[0] < 2 * len(now.cell) or room[1] < 2 * len(now):
-            room[:] = 4 * len(now.cell) + 8 * POOL_ROWS, 4 * len(now) + 2 * POOL_ROWS
-            cutters[:] = [Cutter(*parts, (2 * BAND_ROWS, *room)) for _ in range(sweeps.threads)]
+            room[:] = 4 * len(now.cell) + POOL_ROWS, 4 * len(now) + POOL_ROWS
+            cutters[:] = [Cutter(*parts, (POOL_ROWS + len(rule.upper) + 64, *room)) for _ in range(sweeps.threads)]
         found = list(sweeps.over(blocks, lambda part, worker: _run(now, part, cutters[worker], setting)))
         return _allowed(cells, bound, rule, now, blocks, found)
 
