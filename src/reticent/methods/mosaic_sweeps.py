@@ -46,6 +46,7 @@ class Sweeps:
     seconds: float
     watch: Watch | None
     threads: int
+    began: float
 
     @classmethod
     def of(cls, effort: str | int | float, watch: Watch | None, threads: int | None) -> Sweeps:
@@ -53,25 +54,24 @@ class Sweeps:
         if isinstance(effort, str):
             if effort not in NAMED:
                 raise JobError(f"Unknown effort {effort!r}.", attempt="quick, balanced, thorough, or a number of CPU seconds.")
-            return cls(NAMED[effort], float("inf"), watch, threads)
+            return cls(NAMED[effort], float("inf"), watch, threads, time.process_time())
         seconds = float(exact(effort, "effort"))
         if seconds <= 0:
             raise JobError("effort must be above 0 CPU seconds.", attempt='"quick", "balanced", "thorough" or a number such as 10.')
-        return cls(1 << 30, seconds, watch, threads)
+        return cls(1 << 30, seconds, watch, threads, time.process_time())
 
     def improve(self, start: Result, loss: Callable[[Result], float], sweep: Callable[[Result, int], Result | None]) -> Result:
         """Carry on from `start`; a first Ctrl-C, as much as the watcher, ends the search and keeps the best so far."""
-        began = time.process_time()
-        best = start
+        best, last = start, 0.0
         try:
             for number in range(self.most):
-                spent = time.process_time() - began
-                if spent > self.seconds or (self.watch and self.watch(Progress(number, loss(best), spent))):
+                spent = time.process_time() - self.began
+                if spent + last > self.seconds or (self.watch and self.watch(Progress(number, loss(best), spent))):
                     break
                 found = sweep(best, number)
                 if found is None:
                     break
-                best = found
+                best, last = found, time.process_time() - self.began - spent
         except KeyboardInterrupt:
             pass
         return best
