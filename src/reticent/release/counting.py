@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-DENSE = 1 << 23  # words up to here are counted in an array, longer ones by a sort
+DENSE = 1 << 21  # words up to here are counted in an array, longer ones by a sort
 
 
 @dataclass(eq=False)
@@ -24,7 +24,7 @@ class _Column:
     number: dict[Any, int] = field(default_factory=dict)
 
     def add(self, values: list[Any]) -> np.ndarray:
-        return np.array([self.number.setdefault(value, len(self.number)) for value in values], np.int64)
+        return np.array([self.number.setdefault(value, len(self.number)) for value in values], np.int32)
 
 
 def distinct_rows(path: Path, names: list[str]) -> tuple[pl.DataFrame, np.ndarray]:
@@ -32,27 +32,26 @@ def distinct_rows(path: Path, names: list[str]) -> tuple[pl.DataFrame, np.ndarra
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    schema = pq.read_schema(path)
+    schema, types = pq.read_schema(path), pl.read_parquet_schema(path)
     texts = [name for name in names if pa.types.is_string(schema.field(name).type)]
     columns = [_Column() for _ in names]
-    found: list[np.ndarray] = []
-    times: list[np.ndarray] = []
+    codes, times = np.zeros((0, len(names)), np.int32), np.zeros(0, np.int64)
     with pq.ParquetFile(path, read_dictionary=texts) as file:
         for at in range(file.num_row_groups):
             table = file.read_row_group(at, columns=names)
             local = [_numbered(table.column(name)) for name in names]
-            codes, count = _counted([numbers for numbers, _ in local], [len(values) for _, values in local])
+            del table
+            here, count = _counted([numbers for numbers, _ in local], [len(values) for _, values in local])
             for place, (column, (_, values)) in enumerate(zip(columns, local, strict=True)):
-                codes[:, place] = column.add(values)[codes[:, place]]
-            found.append(codes)
-            times.append(count)
-    codes, count = _merged(found, times, [len(column.number) for column in columns])
+                here[:, place] = column.add(values)[here[:, place]]
+            del local
+            sizes = [len(column.number) for column in columns]
+            codes, times = _merged(np.concatenate([codes, here]), np.concatenate([times, count]), sizes)
     frame = {}
     for place, (name, column) in enumerate(zip(names, columns, strict=True)):
-        # no value may pass through a guess: the type is the file's own
-        values = pl.Series(name, pa.array(list(column.number), schema.field(name).type, from_pandas=False))
+        values = pl.Series(name, list(column.number), dtype=types[name])  # not by pa.array: it would load pandas
         frame[name] = values.gather(codes[:, place])
-    return pl.DataFrame(frame), count
+    return pl.DataFrame(frame), times
 
 
 def _numbered(column: Any) -> tuple[np.ndarray, list[Any]]:
@@ -67,7 +66,9 @@ def _numbered(column: Any) -> tuple[np.ndarray, list[Any]]:
     numbers = coded.indices
     if numbers.null_count:
         numbers, values = numbers.fill_null(len(values)), [*values, None]
-    return numbers.to_numpy(), values
+    width = numbers.type.to_pandas_dtype()
+    stored = np.frombuffer(numbers.buffers()[1], width)  # not by to_numpy: it would load pandas
+    return stored[numbers.offset : numbers.offset + len(numbers)], values
 
 
 def _counted(columns: list[np.ndarray], sizes: list[int]) -> tuple[np.ndarray, np.ndarray]:
@@ -75,7 +76,7 @@ def _counted(columns: list[np.ndarray], sizes: list[int]) -> tuple[np.ndarray, n
     room = prod(max(size, 1) for size in sizes)
     if room >= 1 << 62:
         distinct, count = np.unique(np.column_stack(columns), axis=0, return_counts=True)
-        return distinct.astype(np.int64), count.astype(np.int64)
+        return distinct.astype(np.int32), count.astype(np.int64)
     word = np.zeros(len(columns[0]), np.int64)
     for numbers, size in zip(columns, sizes, strict=True):
         word *= max(size, 1)
@@ -86,24 +87,23 @@ def _counted(columns: list[np.ndarray], sizes: list[int]) -> tuple[np.ndarray, n
         count = dense[distinct]
     else:
         distinct, count = np.unique(word, return_counts=True)
-    codes = np.empty((len(distinct), len(columns)), np.int64)
+    codes = np.empty((len(distinct), len(columns)), np.int32)
     for place in reversed(range(len(columns))):
         distinct, codes[:, place] = np.divmod(distinct, max(sizes[place], 1))
     return codes, count.astype(np.int64)
 
 
-def _merged(found: list[np.ndarray], times: list[np.ndarray], sizes: list[int]) -> tuple[np.ndarray, np.ndarray]:
-    """The combinations of all row groups, equal ones added up."""
-    if len(found) == 1:
-        return found[0], times[0]
-    if not found:
-        return np.zeros((0, len(sizes)), np.int64), np.zeros(0, np.int64)
-    codes, count = np.concatenate(found), np.concatenate(times)
+def _merged(codes: np.ndarray, times: np.ndarray, sizes: list[int]) -> tuple[np.ndarray, np.ndarray]:
+    """Equal combinations added up."""
     if prod(max(size, 1) for size in sizes) < 1 << 62:
         word = np.zeros(len(codes), np.int64)
         for place, size in enumerate(sizes):
-            word = word * max(size, 1) + codes[:, place]
-        _, first, which = np.unique(word, return_index=True, return_inverse=True)
+            word *= max(size, 1)
+            word += codes[:, place]
+        order = np.argsort(word, kind="stable")
+        fresh = np.diff(word[order], prepend=-1) != 0
     else:
-        _, first, which = np.unique(codes, axis=0, return_index=True, return_inverse=True)
-    return codes[first], np.bincount(which.reshape(-1), weights=count).astype(np.int64)
+        order = np.lexsort(codes.T)
+        fresh = np.append(True, (codes[order][1:] != codes[order][:-1]).any(axis=1))[: len(order)]
+    starts = np.flatnonzero(fresh)
+    return codes[order[starts]], np.add.reduceat(times[order], starts) if len(starts) else times

@@ -14,7 +14,7 @@ import polars as pl
 
 from reticent.table.rows import Coded, Rows
 
-ROW_GROUP = 4  # pieces in one row group of a Parquet file
+ROW_GROUP = 2  # pieces in one row group of a Parquet file
 
 
 def write_data(path: Path, rows: Rows | pl.DataFrame, format: str) -> None:
