@@ -10,6 +10,7 @@ from math import log
 
 import numpy as np
 
+from reticent.errors import PromiseUnreachable
 from reticent.methods.burel import Burel
 from reticent.methods.mondrian import Mondrian
 from reticent.methods.sabre import Sabre
@@ -136,12 +137,19 @@ def make(method: str, cells: Cells, parameter: float, seed: int = 1) -> Made:
 
 def search(method: str, cells: Cells, fits, low: float, high: float, steps: int = 10) -> tuple[float, Made] | None:
     """The greatest parameter found by bisection whose classes fit; None where not even the least does."""
-    if not fits(make(method, cells, low)):
+
+    def good(parameter: float) -> bool:
+        try:
+            return bool(fits(make(method, cells, parameter)))
+        except PromiseUnreachable:  # one class, which BUREL refuses: as private as can be, as lossy as can be
+            return low < high
+
+    if not good(low):
         return None
     best = low
     for _ in range(steps):
         middle = round((low + high) / 2, 6)
-        if fits(make(method, cells, middle)):
+        if good(middle):
             best = low = middle
         else:
             high = middle

@@ -3,7 +3,9 @@ import pytest
 
 from reticent.errors import ColumnError, JobError, PromiseUnreachable
 from reticent.kernels import burel_curve, burel_nearest
+from reticent.methods.buckets import bucket_values
 from reticent.methods.burel import Burel
+from reticent.methods.ectree import bi_split
 from reticent.methods.retrieve import curve_bits, grid, retrieve
 from reticent.models.beta_likeness import BetaLikeness
 from reticent.models.k_anonymity import KAnonymity
@@ -110,9 +112,11 @@ def test_unknown_options_are_refused(options: dict):
         Burel(**options)
 
 
-def test_less_of_a_cap_in_use_lets_the_table_be_halved_more_often():
+def test_tighter_buckets_are_tried_where_the_printed_ones_leave_a_single_class():
     cells = line([0] * 100 + [1] * 100 + [2] * 199 + [3] * 201)
-    assert plan(cells, BetaLikeness(1), share="0.7").groups > plan(cells, BetaLikeness(1)).groups
+    printed = bucket_values(cells.totals(0), BetaLikeness(1).caps(cells.totals(0), -1))
+    assert len(bi_split(printed.sizes, printed.allow)) == 1
+    assert plan(cells, BetaLikeness(1)).groups > 1
 
 
 def test_k_beyond_the_table_is_refused():

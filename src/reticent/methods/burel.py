@@ -6,8 +6,8 @@ its bucket only; the sizes of classes depend on the sensitive column only.
 
 Departs from it: cells with quotas instead of rows; the corrections of the errata, 1.1 to 1.4; two-sided beta-likeness, where
 every value is a bucket of its own, since a lower bound says nothing of values that share one; classes of at least k rows where
-k-anonymity is promised too; families of values (a level of the sensitive hierarchy) in place of values; and a table that only one
-class would keep, because a value is too rare, is refused.
+k-anonymity is promised too; families of values (a level of the sensitive hierarchy) in place of values; tighter buckets
+where the printed ones leave a single class; and a table that cannot be halved even with a bucket for each value is refused.
 """
 
 from __future__ import annotations
@@ -34,6 +34,12 @@ from reticent.table.cells import Cells
 
 FILLS = ("curve", "nearest")
 AXES = ("stretched", "steps")
+TIGHTER = (
+    Fraction(9, 10),
+    Fraction(3, 4),
+    Fraction(1, 2),
+    Fraction(0),
+)  # shares tried where one class is left; 0: a value each
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,9 +81,12 @@ class Burel:
                 for cap in capped(promise).caps(totals, null)
             ]
         )
-        buckets = bucket_values(totals, caps, null, self.share)
-        sizes = bi_split(buckets.sizes, lambda nodes: buckets.allow(nodes) & (nodes.sum(axis=1) >= least))
-        if len(sizes) == 1:
+        for share in (self.share, *(less for less in TIGHTER if less < self.share)):
+            buckets = bucket_values(totals, caps, null, share)
+            sizes = bi_split(buckets.sizes, lambda nodes, b=buckets: b.allow(nodes) & (nodes.sum(axis=1) >= least))
+            if len(sizes) > 1:
+                break
+        else:
             refuse_whole_table(name, totals, buckets)
         bucket = buckets.of_value[family[cells.values[:, column]]]
         return retrieve(cells, bucket, sizes, rng.stream("burel"), fill=self.fill, axes=self.axes)
@@ -117,14 +126,19 @@ def refuse_single_value(method: str, name: str, totals: np.ndarray) -> None:
 
 def refuse_whole_table(name: str, totals: np.ndarray, buckets: Buckets) -> None:
     """One class says only the overall distribution; where a rare value is the reason, another kind of release serves better."""
-    rows = int(totals.sum())
-    needed = np.ceil(buckets.upper[0, :, 1] / np.maximum(buckets.upper[0, :, 0], 1)).astype(np.int64)
-    rarest = int(needed.argmax())
-    if 2 * needed[rarest] > rows:
-        held, cap = int(totals[buckets.of_value == rarest].min()), buckets.upper[0, rarest]
-        raise PromiseUnreachable(
-            f"beta-likeness on {name!r} leaves burel a single class: the whole table.",
-            why=f"One value has {held} of {rows} rows and may reach a frequency of {cap[0] / cap[1]:.4g} in a class, "
-            f"so a class that holds it needs at least {needed[rarest]} rows: more than half of the table.",
-            attempt='a larger beta, withholding so rare a value, or method = "beta-perturbation".',
-        )
+    left = buckets.sizes // 2
+    halves = np.stack([left, buckets.sizes - left])
+    if left.sum() and buckets.allow(halves).all():
+        return  # k asks for a class this large
+    cap = buckets.upper[0]
+    size = np.maximum(halves.sum(axis=1), 1)[:, None]
+    tightest = int((halves * cap[:, 1] / np.maximum(cap[:, 0] * size, 1)).max(axis=0).argmax())
+    rows, held = int(totals.sum()), int(totals[buckets.of_value == tightest].min())
+    numerator, denominator = (int(part) for part in cap[tightest])
+    needed = -(-denominator // max(numerator, 1))
+    raise PromiseUnreachable(
+        f"beta-likeness on {name!r} leaves burel a single class: the whole table.",
+        why=f"One value has {held} of {rows} rows and may reach a frequency of {numerator / denominator:.4g} in a class, so a class "
+        f"that holds it needs at least {needed} rows; half of the table cannot hold its share of it.",
+        attempt='a larger beta, withholding so rare a value, or method = "beta-perturbation".',
+    )
