@@ -95,11 +95,19 @@ def _deal(cells: Cells, tiling: Tiling, draw: np.random.Generator) -> Tiling:
     """Hand quotas of quasi-identifier cells to the cells in them at random: the sensitive values have no say."""
     of_cell = segments.quasi_cells(cells.codes)
     group = np.repeat(np.arange(len(tiling)), np.diff(tiling.starts))
+    groups_of = np.bincount(tiling.cell, minlength=int(of_cell[-1]) + 1)
+    # rows of a quasi-identifier cell that is all in one group need not be told apart
+    whole = np.flatnonzero(groups_of[of_cell] == 1)
+    one = np.zeros(len(groups_of), np.int64)
+    one[tiling.cell] = group
+    parted = np.flatnonzero(groups_of[of_cell] > 1)
     order = np.argsort(tiling.cell, kind="stable")
+    order = order[groups_of[tiling.cell[order]] > 1]
     outcome = np.repeat(group[order], tiling.quota[order])
-    row_cell = np.repeat(np.arange(len(cells)), cells.counts)
+    row_cell = np.repeat(parted, cells.counts[parted])
     shuffled = np.lexsort((draw.random(len(row_cell)), of_cell[row_cell]))
-    return tiling_of(row_cell[shuffled], outcome, np.ones(len(row_cell), np.int64))
+    return tiling_of(np.concatenate([whole, row_cell[shuffled]]), np.concatenate([one[of_cell[whole]], outcome]),
+                     np.concatenate([cells.counts[whole], np.ones(len(row_cell), np.int64)]))  # fmt: skip
 
 
 def _by_quotas(cells: Cells, space: Space, rule: Rule, bound: BoundPromises, sweeps: Sweeps,
