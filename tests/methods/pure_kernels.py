@@ -13,8 +13,7 @@ from reticent.methods.cuts import judge, loss, median, nodes, spans
 PLACES = {
     "mondrian_nodes": (nodes, ["divide", "measure"]),
     "mondrian_median": (median, ["median_cuts"]),
-    "mondrian_caps": (judge, ["keep_caps"]),
-    "mondrian_tally": (judge, ["tally"]),
+    "mondrian_sides": (judge, ["keep_caps", "tally"]),
 }
 
 

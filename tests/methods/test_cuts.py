@@ -210,7 +210,7 @@ def test_rounds_of_candidates_continue_where_the_last_one_ended():
         nodes, Judge(BoundPromises(cells, 1, (), ()), nodes), Spans.of(cells.quasi, np.ones(len(cells.quasi)))
     )
     trying, side = np.array([0]), np.array([1])
-    nothing = np.full((1, 4), -1, np.int64), np.full(1, -1.0)
+    nothing = np.full((1, 6), -1, np.int64), np.full(1, -1.0)
     best, loss = chooser._weighed(trying, side, 64, *nothing)
     many = int(np.isfinite(loss[0, 1:]).sum())
     assert many > 10

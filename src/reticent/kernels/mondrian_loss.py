@@ -50,8 +50,8 @@ def weigh(
 ):
     """The cuts of each node that leave the least loss, in order, behind the one that slot 0 of best and cost names.
 
-    nodes[i] = (start, stop, least rows on a side); best[i, s] = (column, lo, hi, ordinal) with lo..hi the side of fewer
-    rows; cost is infinite in empty slots.
+    nodes[i] = (start, stop, least rows on a side); best[i, s] = (start, stop, column, lo, hi, ordinal) with lo..hi the side
+    of fewer rows; cost is infinite in empty slots.
     """
     i: cython.Py_ssize_t
     sweep: Sweep = Sweep(nodes, words, count, box)
@@ -476,15 +476,17 @@ class Sweep:
         f: cython.Py_ssize_t
         if weight >= self.cost[i, s] or weight < self.cost[i, 0]:
             return
-        if weight == self.cost[i, 0] and self.ordinal <= self.best[i, 0, 3]:
+        if weight == self.cost[i, 0] and self.ordinal <= self.best[i, 0, 5]:
             return
         while s > 1 and weight < self.cost[i, s - 1]:
             self.cost[i, s] = self.cost[i, s - 1]
-            for f in range(4):
+            for f in range(6):
                 self.best[i, s, f] = self.best[i, s - 1, f]
             s -= 1
         self.cost[i, s] = weight
-        self.best[i, s, 0] = self.j
-        self.best[i, s, 1] = lo
-        self.best[i, s, 2] = hi
-        self.best[i, s, 3] = self.ordinal
+        self.best[i, s, 0] = self.nodes[i, 0]
+        self.best[i, s, 1] = self.nodes[i, 1]
+        self.best[i, s, 2] = self.j
+        self.best[i, s, 3] = lo
+        self.best[i, s, 4] = hi
+        self.best[i, s, 5] = self.ordinal

@@ -6,8 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from reticent.kernels.mondrian_caps import keep_caps
-from reticent.kernels.mondrian_tally import tally
+from reticent.kernels.mondrian_sides import keep_caps, tally
 from reticent.methods.cuts.nodes import Nodes, ranges, run_starts
 from reticent.methods.cuts.rules import Rules, least_size
 from reticent.models.promises import BoundPromises
@@ -90,7 +89,7 @@ class Sides(Groups):
         if column not in self._counts:
             nodes = self._nodes
             counts = np.empty((len(self), self.cells.sensitive[column].size), np.int64)
-            tally(self._cuts, nodes.words, nodes.atom, nodes.first, nodes.held, column, counts)
+            tally(self._cuts, nodes.words, nodes.atom, nodes.first, nodes.held(column), counts)
             self._counts[column] = counts
         return self._counts[column]
 

@@ -32,7 +32,7 @@ class Ahead:
     share: int
 
 
-NEVER, AT_FIRST, ALWAYS = Ahead(1, 1), Ahead(2, 8), Ahead(4, 1 << 31)
+NEVER, AT_FIRST, ALWAYS = Ahead(1, 1), Ahead(2, 4), Ahead(4, 1 << 31)
 
 
 class Options(NamedTuple):
@@ -44,6 +44,10 @@ class Options(NamedTuple):
 
     @classmethod
     def join(cls, parts: list[Options]) -> Options:
+        if len(parts) == 1:
+            return parts[0]
+        if not parts:
+            return cls(np.zeros(0, np.int64), np.zeros((0, 5), np.int64), np.zeros(0))
         joined = cls(*(np.concatenate(part) for part in zip(*parts, strict=True)))
         order = np.lexsort((joined.loss, joined.owner))
         return cls(*(part[order] for part in joined))
@@ -97,17 +101,17 @@ class LossCuts:
 
     def _settled(self, trying: np.ndarray, side: np.ndarray, most: int) -> Options:
         """Judge the candidates of each node, best first, in rounds of growing length until one passes or none is left."""
-        nodes, slots = self.nodes, most if self.judge.sizes_suffice else FIRST
-        found = [Options(trying[:0], np.zeros((0, 5), np.int64), np.zeros(0))]
-        behind = np.full((len(trying), 4), -1, np.int64), np.full(len(trying), -1.0)
+        slots = most if self.judge.sizes_suffice else FIRST
+        found: list[Options] = []
+        behind = np.full((len(trying), 6), -1, np.int64), np.full(len(trying), -1.0)
         while len(trying):
             best, loss = self._weighed(trying, side, slots, *behind)
-            asked, slot = np.nonzero(np.isfinite(loss[:, 1:]))
-            owner = trying[asked]
-            cuts = np.column_stack([nodes.start[owner], nodes.stop[owner], best[asked, slot + 1, :3]])
+            there = np.isfinite(loss[:, 1:])
+            asked = np.nonzero(there)[0]
+            cuts = np.ascontiguousarray(best[:, 1:][there][:, :5])
             kept = self.judge.best(cuts, most)
-            found.append(Options(owner[kept], cuts[kept], loss[asked[kept], slot[kept] + 1]))
-            left = np.isfinite(loss[:, -1])
+            found.append(Options(trying[asked[kept]], cuts[kept], loss[:, 1:][there][kept]))
+            left = there[:, -1]
             left[asked[kept]] = False
             trying, behind = trying[left], (best[left, -1], loss[left, -1])
             slots *= MORE
@@ -116,10 +120,10 @@ class LossCuts:
     def _weighed(
         self, trying: np.ndarray, side: np.ndarray, slots: int, last: np.ndarray, weight: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """The next candidates of each node behind the last one seen: (column, lo, hi, ordinal) and loss, by loss."""
+        """The next candidates of each node behind the last one seen, by loss: cuts with their ordinal, and the loss left."""
         nodes, spans = self.nodes, self.spans
         asked = np.column_stack([nodes.start[trying], nodes.stop[trying], side[trying]])
-        best = np.zeros((len(trying), slots + 1, 4), np.int64)
+        best = np.zeros((len(trying), slots + 1, 6), np.int64)
         loss = np.full((len(trying), slots + 1), np.inf)
         best[:, 0], loss[:, 0] = last, weight
         weigh(asked, nodes.words, nodes.count, nodes.box[trying], spans.shape, spans.value, spans.least, best, loss)

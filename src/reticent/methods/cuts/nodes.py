@@ -8,7 +8,6 @@ run with lo <= code <= hi go left, the others right.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
 
@@ -30,6 +29,7 @@ class Nodes:
     box: np.ndarray = field(init=False)  # (nodes, least and greatest code, columns)
     size: np.ndarray = field(init=False)
     done: list[np.ndarray] = field(default_factory=list)
+    _held: dict[int, np.ndarray] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._measure()
@@ -59,10 +59,11 @@ class Nodes:
         """The codes of some rows, each in a column of its own."""
         return self.words[row, column // 2] >> (32 * (column % 2)).astype(np.uint64) & np.uint64(0x7FFFFFFF)
 
-    @cached_property
-    def held(self) -> np.ndarray:
-        """What each cell holds: its count and its sensitive values."""
-        return np.column_stack([self.cells.counts, self.cells.values]).astype(np.int64)
+    def held(self, column: int) -> np.ndarray:
+        """What each cell holds: its count and its value in a sensitive column."""
+        if column not in self._held:
+            self._held[column] = np.column_stack([self.cells.counts, self.cells.values[:, column]]).astype(np.int64)
+        return self._held[column]
 
     def spans(self, nodes: np.ndarray, column: np.ndarray) -> np.ndarray:
         """The whole of each of these nodes in a column, as rows like those of a cut."""
@@ -90,7 +91,7 @@ class Nodes:
         stop = np.cumsum(runs)
         row = ranges(cuts[:, 0], runs)
         rows = self.words[row], self.atom[row], self.count[row]
-        nodes = Nodes(self.cells, self.first, *rows, stop - runs, stop)
+        nodes = Nodes(self.cells, self.first, *rows, stop - runs, stop, _held=self._held)
         nodes.cut(np.column_stack([stop - runs, stop, cuts[:, 2:]]))
         return nodes
 

@@ -1,0 +1,343 @@
+"""What both sides of a cut hold, counted for many cuts of many nodes, and whether they keep count-capped promises.
+
+A cut is (start, stop, column, lo, hi) over rows of packed codes (see `mondrian_nodes`); row r stands for the cells
+first[atom[r]] .. first[atom[r] + 1].  held[cell] = (count, sensitive values ...), the values of each sensitive column
+numbered behind those of the one before.  Cuts of one node follow one another: what the node holds is counted once, and
+where several of its cuts part the same column, its codes are counted once and each cut is a difference of two sums.
+"""
+
+import cython
+import numpy as np
+
+CODE = cython.declare(cython.ulonglong, 0x7FFFFFFF)
+ROOM = cython.declare(cython.Py_ssize_t, 1 << 17)  # counts that a node's sums may take
+UNDECIDED = cython.declare(cython.Py_ssize_t, -1)
+EACH = cython.declare(cython.Py_ssize_t, -2)  # a pass over the node for each cut
+
+
+def keep_caps(
+    cuts: cython.longlong[:, ::1],
+    words: cython.ulonglong[:, ::1],
+    atom: cython.int[::1],
+    first: cython.longlong[::1],
+    held: cython.longlong[:, ::1],
+    bounds: cython.longlong[:, ::1],
+    rules: cython.longlong[:, ::1],
+    most: cython.longlong,
+    kept: cython.char[::1],
+):
+    """kept[i] = whether both sides of cut i keep the caps; none of a node's is judged after `most` that do.
+
+    rules[r] = (least size, least distinct, null, without, present only, how many lower caps are positive, first value,
+    end of values, shift from values to bounds); bounds = upper and lower caps, each a numerator and a denominator.
+    """
+    i: cython.Py_ssize_t
+    enough: cython.longlong = 0
+    values: cython.Py_ssize_t = 1
+    for i in range(rules.shape[0]):
+        values = max(values, rules[i, 7])
+    sides: Sides = Sides(cuts, words, atom, first, held, values)
+    with cython.nogil:
+        for i in range(cuts.shape[0]):
+            if sides.enter(i):
+                enough = 0
+            kept[i] = 0
+            if enough < most:
+                sides.count(i)
+                kept[i] = _keeps(sides.inside, sides.touched, sides.seen, bounds, rules)
+                if kept[i]:
+                    kept[i] = _keeps(sides.outside, sides.touched, sides.seen, bounds, rules)
+                enough += kept[i]
+
+
+def tally(
+    cuts: cython.longlong[:, ::1],
+    words: cython.ulonglong[:, ::1],
+    atom: cython.int[::1],
+    first: cython.longlong[::1],
+    held: cython.longlong[:, ::1],
+    counts: cython.longlong[:, ::1],
+):
+    """counts[2i], counts[2i + 1] = how often each value occurs within cut i and in the rest of its node."""
+    i: cython.Py_ssize_t
+    v: cython.Py_ssize_t
+    sides: Sides = Sides(cuts, words, atom, first, held, counts.shape[1])
+    with cython.nogil:
+        for i in range(cuts.shape[0]):
+            sides.enter(i)
+            sides.count(i)
+            for v in range(counts.shape[1]):
+                counts[2 * i, v] = sides.inside[v]
+                counts[2 * i + 1, v] = sides.outside[v]
+
+
+@cython.final
+@cython.cclass
+class Sides:
+    """The cuts asked about, and for the node at hand the values that occur, their counts, and sums by column."""
+
+    cuts: cython.longlong[:, ::1]
+    words: cython.ulonglong[:, ::1]
+    atom: cython.int[::1]
+    first: cython.longlong[::1]
+    held: cython.longlong[:, ::1]
+    whole: cython.longlong[::1]
+    inside: cython.longlong[::1]
+    outside: cython.longlong[::1]
+    touched: cython.longlong[::1]
+    sums: cython.longlong[::1]
+    base: cython.Py_ssize_t[::1]  # where the sums of a column begin
+    least: cython.longlong[::1]  # the least code they tell of
+    seen: cython.Py_ssize_t
+    used: cython.Py_ssize_t
+    end: cython.Py_ssize_t
+
+    def __init__(self, cuts, words, atom, first, held, values):
+        self.cuts, self.words, self.atom, self.first, self.held = cuts, words, atom, first, held
+        self.whole, self.inside, self.outside = np.zeros((3, values), np.int64)
+        self.touched = np.empty(values, np.int64)
+        self.sums = np.empty(ROOM, np.int64)
+        self.base = np.empty(2 * np.asarray(words).shape[1], np.intp)
+        self.least = np.empty(2 * np.asarray(words).shape[1], np.int64)
+        self.seen = self.used = self.end = 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def enter(self, i: cython.Py_ssize_t) -> cython.bint:
+        """Count what the node of cut i holds, if it is the node's first; whether it is."""
+        t: cython.Py_ssize_t
+        if i > 0 and self.cuts[i, 0] == self.cuts[i - 1, 0]:
+            return False
+        for t in range(self.seen):
+            self.whole[self.touched[t]] = 0
+            self.inside[self.touched[t]] = 0
+            self.outside[self.touched[t]] = 0
+        self.seen = _whole(self.cuts[i, 0], self.cuts[i, 1], self.atom, self.first, self.held, self.whole, self.touched)
+        self.end = i
+        while self.end < self.cuts.shape[0] and self.cuts[self.end, 0] == self.cuts[i, 0]:
+            self.end += 1
+        for t in range(self.base.shape[0]):
+            self.base[t] = UNDECIDED
+        self.used = 0
+        return True
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def count(self, i: cython.Py_ssize_t) -> cython.void:
+        """What cut i has inside and outside."""
+        t: cython.Py_ssize_t
+        v: cython.Py_ssize_t
+        lower: cython.Py_ssize_t
+        upper: cython.Py_ssize_t
+        j: cython.Py_ssize_t = self.cuts[i, 2]
+        values: cython.Py_ssize_t = self.whole.shape[0]
+        if self.base[j] == UNDECIDED:
+            self.decide(i, j)
+        if self.base[j] == EACH:
+            for t in range(self.seen):
+                self.inside[self.touched[t]] = 0
+            _within(i, self.cuts, self.words, self.atom, self.first, self.held, self.inside)
+        else:
+            lower = self.base[j] + (self.cuts[i, 3] - self.least[j]) * values
+            upper = self.base[j] + (self.cuts[i, 4] + 1 - self.least[j]) * values
+            for t in range(self.seen):
+                v = self.touched[t]
+                self.inside[v] = self.sums[upper + v] - self.sums[lower + v]
+        for t in range(self.seen):
+            v = self.touched[t]
+            self.outside[v] = self.whole[v] - self.inside[v]
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def decide(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.void:
+        """Sum up column j if its cuts from i on take more passes than that."""
+        k: cython.Py_ssize_t
+        asked: cython.Py_ssize_t = 0
+        room: cython.Py_ssize_t
+        lo: cython.longlong = self.cuts[i, 3]
+        hi: cython.longlong = self.cuts[i, 4]
+        rows: cython.Py_ssize_t = self.cuts[i, 1] - self.cuts[i, 0]
+        for k in range(i, self.end):
+            if self.cuts[k, 2] == j:
+                lo = self.cuts[k, 3] if self.cuts[k, 3] < lo else lo
+                hi = self.cuts[k, 4] if self.cuts[k, 4] > hi else hi
+                asked += 1
+        room = (hi - lo + 2) * self.whole.shape[0]
+        if asked < 2 or self.used + room > ROOM or room > asked * rows:
+            self.base[j] = EACH
+            return
+        self.base[j] = self.used
+        self.least[j] = lo
+        self.used += room
+        _sum(
+            i,
+            lo,
+            hi,
+            self.base[j],
+            self.cuts,
+            self.words,
+            self.atom,
+            self.first,
+            self.held,
+            self.whole.shape[0],
+            self.sums,
+        )
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _code(words: cython.ulonglong[:, ::1], r: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.longlong:
+    return cython.cast(cython.longlong, (words[r, j >> 1] >> cython.cast(cython.int, 32 * (j & 1))) & CODE)
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _whole(
+    start: cython.Py_ssize_t,
+    stop: cython.Py_ssize_t,
+    atom: cython.int[::1],
+    first: cython.longlong[::1],
+    held: cython.longlong[:, ::1],
+    whole: cython.longlong[::1],
+    touched: cython.longlong[::1],
+) -> cython.Py_ssize_t:
+    """Everything the node holds, and the values that occur."""
+    r: cython.Py_ssize_t
+    h: cython.Py_ssize_t
+    s: cython.Py_ssize_t
+    v: cython.longlong
+    seen: cython.Py_ssize_t = 0
+    for r in range(start, stop):
+        for h in range(first[atom[r]], first[atom[r] + 1]):
+            for s in range(1, held.shape[1]):
+                v = held[h, s]
+                if whole[v] == 0:
+                    touched[seen] = v
+                    seen += 1
+                whole[v] += held[h, 0]
+    return seen
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _within(
+    i: cython.Py_ssize_t,
+    cuts: cython.longlong[:, ::1],
+    words: cython.ulonglong[:, ::1],
+    atom: cython.int[::1],
+    first: cython.longlong[::1],
+    held: cython.longlong[:, ::1],
+    inside: cython.longlong[::1],
+) -> cython.void:
+    """Count the rows within the cut."""
+    r: cython.Py_ssize_t
+    h: cython.Py_ssize_t
+    s: cython.Py_ssize_t
+    j: cython.Py_ssize_t = cuts[i, 2]
+    lo: cython.longlong = cuts[i, 3]
+    hi: cython.longlong = cuts[i, 4]
+    for r in range(cuts[i, 0], cuts[i, 1]):
+        if lo <= _code(words, r, j) <= hi:
+            for h in range(first[atom[r]], first[atom[r] + 1]):
+                for s in range(1, held.shape[1]):
+                    inside[held[h, s]] += held[h, 0]
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _sum(
+    i: cython.Py_ssize_t,
+    lo: cython.longlong,
+    hi: cython.longlong,
+    base: cython.Py_ssize_t,
+    cuts: cython.longlong[:, ::1],
+    words: cython.ulonglong[:, ::1],
+    atom: cython.int[::1],
+    first: cython.longlong[::1],
+    held: cython.longlong[:, ::1],
+    values: cython.Py_ssize_t,
+    sums: cython.longlong[::1],
+) -> cython.void:
+    """sums[base + (c - lo) * values + v] = how often v occurs with codes from lo to below c in the column of cut i."""
+    r: cython.Py_ssize_t
+    h: cython.Py_ssize_t
+    s: cython.Py_ssize_t
+    x: cython.longlong
+    j: cython.Py_ssize_t = cuts[i, 2]
+    for r in range(base, base + (hi - lo + 2) * values):
+        sums[r] = 0
+    for r in range(cuts[i, 0], cuts[i, 1]):
+        x = _code(words, r, j)
+        if lo <= x <= hi:
+            for h in range(first[atom[r]], first[atom[r] + 1]):
+                for s in range(1, held.shape[1]):
+                    sums[base + (x + 1 - lo) * values + held[h, s]] += held[h, 0]
+    for r in range(base + values, base + (hi - lo + 2) * values):
+        sums[r] += sums[r - values]
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _keeps(
+    counts: cython.longlong[::1],
+    touched: cython.longlong[::1],
+    seen: cython.Py_ssize_t,
+    bounds: cython.longlong[:, ::1],
+    rules: cython.longlong[:, ::1],
+) -> cython.char:
+    """Whether a side keeps every rule."""
+    r: cython.Py_ssize_t
+    for r in range(rules.shape[0]):
+        if not _keeps_rule(r, counts, touched, seen, bounds, rules):
+            return 0
+    return 1
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _keeps_rule(
+    rule: cython.Py_ssize_t,
+    counts: cython.longlong[::1],
+    touched: cython.longlong[::1],
+    seen: cython.Py_ssize_t,
+    bounds: cython.longlong[:, ::1],
+    rules: cython.longlong[:, ::1],
+) -> cython.char:
+    """The meaning of `Caps`: integers are compared by cross multiplication, values that do not occur are not visited."""
+    t: cython.Py_ssize_t
+    v: cython.longlong
+    b: cython.Py_ssize_t
+    begin: cython.longlong = rules[rule, 6]
+    end: cython.longlong = rules[rule, 7]
+    shift: cython.longlong = rules[rule, 8]
+    without: cython.longlong = rules[rule, 3]
+    size: cython.longlong = 0
+    distinct: cython.longlong = 0
+    floored: cython.longlong = 0
+    for t in range(seen):
+        v = touched[t]
+        if begin <= v < end and v != without and counts[v] > 0:
+            size += counts[v]
+            distinct += v != rules[rule, 2]
+            floored += bounds[v + shift, 2] > 0
+    if size < rules[rule, 0] or distinct < rules[rule, 1]:
+        return 0
+    if size > 0 and not rules[rule, 4] and floored < rules[rule, 5]:
+        return 0  # a value that must occur does not
+    for t in range(seen):
+        v = touched[t]
+        if begin <= v < end and v != without and counts[v] > 0:
+            b = v + shift
+            if counts[v] * bounds[b, 1] > bounds[b, 0] * size or counts[v] * bounds[b, 3] < bounds[b, 2] * size:
+                return 0
+    return 1
