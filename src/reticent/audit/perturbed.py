@@ -66,7 +66,8 @@ def audit_perturbed(
 def parameters(manifest: Mapping[str, Any]) -> tuple[list[list[Fraction]], list[Fraction] | None]:
     """The matrix and the distribution as exact numbers."""
     try:
-        matrix = [[exact(entry) for entry in row] for row in manifest["matrix"]]
+        known = {entry: exact(entry) for row in manifest["matrix"] for entry in row}  # few of the entries are distinct
+        matrix = [[known[entry] for entry in row] for row in manifest["matrix"]]
         distribution = [exact(p) for p in manifest["distribution"]] if "distribution" in manifest else None
     except (TypeError, ValueError, ZeroDivisionError):
         raise BundleDamaged("The matrix or the distribution of this release cannot be read.") from None

@@ -65,12 +65,13 @@ class Perturbed:
                 entries.append(sensitive_schema(cells.sensitive[0], column.missing))
             elif column.role is Role.INSENSITIVE:
                 entries.append(carried_schema(name, types[name], column))
+        said = {entry: number(Fraction(entry, recipe.whole)) for entry in {e for row in recipe.matrix for e in row}}
         found = {
             "kind": self.kind,
             "withheld": recipe.withheld,
             "columns": entries,
             "values": [cells.sensitive[0].texts[code] for code in recipe.occurring],
-            "matrix": [[number(Fraction(entry, recipe.whole)) for entry in row] for row in recipe.matrix],
+            "matrix": [[said[entry] for entry in row] for row in recipe.matrix],
         }
         if not recipe.withheld:
             totals = cells.totals(0)[recipe.occurring]

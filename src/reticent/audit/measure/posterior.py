@@ -29,19 +29,35 @@ def gains(
     matrix: Sequence[Sequence[Fraction]], distribution: Sequence[Fraction], *, two_sided: bool
 ) -> list[tuple[Fraction, Fraction | None]]:
     """(p, greatest gain) of each value that occurs; None where a value can be ruled out and two sides are asked for."""
-    unit = lcm(*(entry.denominator for row in matrix for entry in row))
-    scale = lcm(*(p.denominator for p in distribution))
-    joint = [[int(p * scale) * int(entry * unit) for entry in row] for p, row in zip(distribution, matrix, strict=True)]
+    unit = lcm(*{entry.denominator for row in matrix for entry in row})
+    scale = lcm(*{p.denominator for p in distribution})
+    weight = [p.numerator * (scale // p.denominator) for p in distribution]
+    joint = [
+        [w * entry.numerator * (unit // entry.denominator) for entry in row]
+        for w, row in zip(weight, matrix, strict=True)
+    ]
     shown = [sum(column) for column in zip(*joint, strict=True)]
     found: list[tuple[Fraction, Fraction | None]] = []
     for p, row in zip(distribution, joint, strict=True):
         if p == 0:
             continue
-        posterior = [Fraction(part, total) for part, total in zip(row, shown, strict=True) if total]
-        found.append((p, max(posterior) / p - 1))
+        least, most = _extremes(row, shown)
+        found.append((p, most / p - 1))
         if two_sided:
-            found.append((p, p / min(posterior) - 1 if min(posterior) else None))
+            found.append((p, p / least - 1 if least else None))
     return found
+
+
+def _extremes(parts: Sequence[int], wholes: Sequence[int]) -> tuple[Fraction, Fraction]:
+    """The least and the greatest part / whole, by cross-multiplication; wholes of 0 are never published."""
+    pairs = [(part, whole) for part, whole in zip(parts, wholes, strict=True) if whole]
+    low = high = pairs[0]
+    for part, whole in pairs:
+        if part * high[1] > high[0] * whole:
+            high = (part, whole)
+        if part * low[1] < low[0] * whole:
+            low = (part, whole)
+    return Fraction(*low), Fraction(*high)
 
 
 def stochastic(matrix: Sequence[Sequence[Fraction]]) -> bool:
