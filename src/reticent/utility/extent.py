@@ -13,7 +13,10 @@ class Unreadable(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """`null`: the missing value alone; `any`: everything; `range`: a stretch of a line; `leaves`: leaves of a tree, by number."""
+    """`null`: the missing value alone; `any`: everything; `range`: a stretch of a line; `leaves`: leaves of a tree, by number.
+
+    A range such as `< 20` is `endless` on one side: it ends where the column does as far as loss goes, and covers what lies beyond.
+    """
 
     form: str
     lower: Any = None
@@ -21,6 +24,7 @@ class Extent:
     open_lower: bool = False
     open_upper: bool = False
     leaves: tuple[int, ...] | range = ()
+    endless: str = ""  # "lower" or "upper"
 
 
 NULL, EVERYTHING = Extent("null"), Extent("any")

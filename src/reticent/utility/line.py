@@ -67,8 +67,8 @@ class Line:
             sign, end = _SPELLING.get(half[1], half[1]), number(half[2])
             low, high = self.span or (end, end)
             if sign[0] == "<":
-                return Extent("range", min(low, end), end, open_upper=sign == "<")
-            return Extent("range", end, max(high, end), open_lower=sign == ">")
+                return Extent("range", min(low, end), end, open_upper=sign == "<", endless="lower")
+            return Extent("range", end, max(high, end), open_lower=sign == ">", endless="upper")
         if whole := _INTERVAL.fullmatch(label.strip()):
             return Extent("range", number(whole[2]), number(whole[3]), whole[1] in ("]", "("), whole[4] in ("[", ")"))
         return None
