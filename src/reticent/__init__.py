@@ -31,6 +31,23 @@ _PUBLIC = {
     "TCloseness": "reticent.models.t_closeness",
     "BetaLikeness": "reticent.models.beta_likeness",
     "Mondrian": "reticent.methods.mondrian",
+    "AlphaKAnonymity": "reticent.models.alpha_k_anonymity",
+    "KMap": "reticent.models.k_map",
+    "DistinctLDiversity": "reticent.models.distinct_l_diversity",
+    "EntropyLDiversity": "reticent.models.entropy_l_diversity",
+    "RecursiveLDiversity": "reticent.models.recursive_l_diversity",
+    "DeltaDisclosure": "reticent.models.delta_disclosure",
+    "SemanticLikeness": "reticent.models.semantic_likeness",
+    "ProximityLikeness": "reticent.models.proximity_likeness",
+    "LDichotomy": "reticent.models.l_dichotomy",
+    "Mosaic": "reticent.methods.mosaic",
+    "Burel": "reticent.methods.burel",
+    "Sabre": "reticent.methods.sabre",
+    "BetaPerturbation": "reticent.methods.beta_perturbation",
+    "Anatomy": "reticent.methods.anatomy",
+    "Suppression": "reticent.methods.suppression",
+    "risk": "reticent.audit.risk",
+    "attack": "reticent.attacks",
     "ReticentError": "reticent.errors",
     "RequestError": "reticent.errors",
     "PromiseUnreachable": "reticent.errors",
@@ -65,17 +82,34 @@ def __dir__() -> list[str]:
 
 
 if TYPE_CHECKING:
+    from reticent.attacks import attack as attack
     from reticent.audit import audit as audit
+    from reticent.audit.risk import risk as risk
     from reticent.errors import AuditFailed as AuditFailed
     from reticent.errors import PromiseUnreachable as PromiseUnreachable
     from reticent.errors import RequestError as RequestError
     from reticent.errors import ReticentError as ReticentError
     from reticent.job import Job as Job
     from reticent.job import Output as Output
+    from reticent.methods.anatomy import Anatomy as Anatomy
+    from reticent.methods.beta_perturbation import BetaPerturbation as BetaPerturbation
+    from reticent.methods.burel import Burel as Burel
     from reticent.methods.mondrian import Mondrian as Mondrian
+    from reticent.methods.mosaic import Mosaic as Mosaic
+    from reticent.methods.sabre import Sabre as Sabre
+    from reticent.methods.suppression import Suppression as Suppression
+    from reticent.models.alpha_k_anonymity import AlphaKAnonymity as AlphaKAnonymity
     from reticent.models.beta_likeness import BetaLikeness as BetaLikeness
+    from reticent.models.delta_disclosure import DeltaDisclosure as DeltaDisclosure
+    from reticent.models.distinct_l_diversity import DistinctLDiversity as DistinctLDiversity
+    from reticent.models.entropy_l_diversity import EntropyLDiversity as EntropyLDiversity
     from reticent.models.k_anonymity import KAnonymity as KAnonymity
+    from reticent.models.k_map import KMap as KMap
+    from reticent.models.l_dichotomy import LDichotomy as LDichotomy
     from reticent.models.probabilistic_l_diversity import ProbabilisticLDiversity as ProbabilisticLDiversity
+    from reticent.models.proximity_likeness import ProximityLikeness as ProximityLikeness
+    from reticent.models.recursive_l_diversity import RecursiveLDiversity as RecursiveLDiversity
+    from reticent.models.semantic_likeness import SemanticLikeness as SemanticLikeness
     from reticent.models.t_closeness import TCloseness as TCloseness
     from reticent.publish import publish as publish
     from reticent.release.release import Release as Release

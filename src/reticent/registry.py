@@ -19,6 +19,7 @@ MODELS = {
     "probabilistic-l-diversity": "reticent.models.probabilistic_l_diversity:ProbabilisticLDiversity",
     "entropy-l-diversity": "reticent.models.entropy_l_diversity:EntropyLDiversity",
     "recursive-l-diversity": "reticent.models.recursive_l_diversity:RecursiveLDiversity",
+    "l-dichotomy": "reticent.models.l_dichotomy:LDichotomy",
     "t-closeness": "reticent.models.t_closeness:TCloseness",
     "delta-disclosure": "reticent.models.delta_disclosure:DeltaDisclosure",
     "beta-likeness": "reticent.models.beta_likeness:BetaLikeness",
@@ -27,9 +28,11 @@ MODELS = {
 }
 METHODS = {
     "mondrian": "reticent.methods.mondrian:Mondrian",
+    "mosaic": "reticent.methods.mosaic:Mosaic",
     "burel": "reticent.methods.burel:Burel",
     "sabre": "reticent.methods.sabre:Sabre",
     "beta-perturbation": "reticent.methods.beta_perturbation:BetaPerturbation",
+    "anatomy": "reticent.methods.anatomy:Anatomy",
 }
 STAGES = {
     "suppression": "reticent.methods.suppression:Suppression",
