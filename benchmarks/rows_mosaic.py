@@ -50,7 +50,9 @@ def against_floor(promise: str, at_most: float, rows: int = 5_000_000) -> Callab
     return row
 
 
-def against_mondrian(promise: str, effort: str | float, at_most: float | None = None, rows: int = 100_000) -> Callable[[], Row]:
+def against_mondrian(
+    promise: str, effort: str | float, at_most: float | None = None, rows: int = 100_000
+) -> Callable[[], Row]:
     """Loss, not time: what a recipient loses against loss-guided Mondrian, and the CPU seconds it took."""
 
     def row() -> Row:

@@ -20,10 +20,11 @@ from reticent.table.cells import Cells
 BLOCK = 24  # groups that are re-solved among themselves
 LEAST_BLOCK = 3  # where only the promises know, a block stands or falls as one
 POOL_ROWS = 40_000
-BAND_ROWS = 6000  # rows cut anew as one region
+BAND_ROWS = 6000  # rows cut anew as one region, more where groups are larger
 TRIES = 4  # cuts carved out exactly before the best is taken
 DEEP = 2  # columns a box may be narrowed by beyond the first
-LARGE_EVERY = 2
+LARGE_EVERY = 2  # sweeps; for caps only where some group is large
+LARGE_GROUP = 1000
 WORST = 0.4  # share of rows, those that lose most, that bands are made of; the rest is one band, too large to be cut
 BAND_NOISE = 0.1
 NOISE, MATES, NEARNESS = 0.5, 2, 0.4
@@ -107,7 +108,7 @@ def resolve(cells: Cells, space: Space, rule: Rule, bound: BoundPromises, start:
     def sweep(now: Tiling, number: int) -> Tiling | None:
         if len(now) < 2:
             return None
-        if not rule.capped_only and number % LARGE_EVERY == LARGE_EVERY - 1:
+        if _large_due(rule, now, number):
             now, blocks = _bands(cells, space, now, draw)
             setting = (TRIES, BAND_NOISE, 0, 0.0, 0, DEAR, -1, DEEP)
         else:
@@ -123,10 +124,15 @@ def resolve(cells: Cells, space: Space, rule: Rule, bound: BoundPromises, start:
     return sweeps.improve(start, lambda tiling: tiling.loss(cells, space), sweep)
 
 
+def _large_due(rule: Rule, now: Tiling, number: int) -> bool:
+    return number % LARGE_EVERY == LARGE_EVERY - 1 and (not rule.capped_only or int(now.sizes().max()) >= LARGE_GROUP)
+
+
 def _bands(cells: Cells, space: Space, now: Tiling, draw: np.random.Generator) -> tuple[Tiling, np.ndarray]:
     """Groups by what they lose, most first, and bands of them that are cut anew as a whole."""
     now = now.taken(np.argsort(-space.per_row(*now.boxes(cells)), kind="stable"))
-    rows = BAND_ROWS * (0.1 + 0.9 * draw.random())
+    most = min(max(BAND_ROWS, 2 * int(now.sizes().max())), POOL_ROWS * 3 // 4)
+    rows = most * (0.1 + 0.9 * draw.random())
     reached = np.cumsum(now.sizes())
     band = (np.minimum(reached, WORST * reached[-1]) // rows).astype(np.int64)
     edges = np.append(np.flatnonzero(np.diff(band, prepend=-1)), len(now))
