@@ -54,7 +54,9 @@ def publish(
     rng = Random.of(seed)
     progress("planning")
     cells = jointly(counted.cells) if job.jointly else counted.cells
-    recipe = replace(plan(job.prepare, job.method, cells, job.promises, rng, job.release.suppress_at_most), cells=counted.cells)
+    recipe = replace(
+        plan(job.prepare, job.method, cells, job.promises, rng, job.release.suppress_at_most), cells=counted.cells
+    )
     way = registry.way(job.method.kind).of(recipe, columns)
     way.recipe.check_conserved()
     progress("writing")
@@ -137,6 +139,8 @@ def declared(job: Job, rng: Random, cells: Cells) -> dict[str, Any]:
         "method": registry.describe(job.method),
         "promises": [registry.describe(promise, public=True) for promise in job.promises],
     }
+    if weights := getattr(job.method, "weights", None):
+        found["weights"] = registry.plain(weights)
     if rng.seeded:
         found["seeded"] = True
     if cells.rows_per_person > 1:
@@ -150,9 +154,7 @@ def recount(staged: Path, job: Job):
     """Audit the staged folder from its files alone (and a population, where one is promised); a broken promise stops it all."""
     from reticent.audit import audit
 
-    found = audit(
-        staged, population=next((p.population for p in job.promises if hasattr(p, "population")), None)
-    )
+    found = audit(staged, population=next((p.population for p in job.promises if hasattr(p, "population")), None))
     if found.kept is False:
         broken = [entry["model"] for entry in found.to_dict()["promises"] if entry["kept"] is False]
         raise AuditFailed(

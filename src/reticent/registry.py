@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
+from decimal import Decimal
 from fractions import Fraction
 from importlib import import_module
+from numbers import Number
 from pathlib import Path
 from typing import Any
 
@@ -118,6 +120,10 @@ def describe(thing: Any, *, public: bool = False) -> dict[str, Any]:
 
 def plain(value: Any, *, public: bool = False) -> Any:
     """Exact numbers as JSON and TOML can say them: whole, decimal, or "1/3"; of a public path only its last part."""
+    if isinstance(value, Decimal) or (
+        isinstance(value, Number) and not isinstance(value, bool | int | float | Fraction)
+    ):
+        value = Fraction(str(value))  # as it was written in a job file, or a NumPy number
     if isinstance(value, Fraction):
         if value.denominator == 1:
             return int(value)

@@ -83,7 +83,7 @@ def test_the_same_source_needs_again_and_existing_batches_force(run, visits):
     assert ran.code == 1
     assert "--force" in ran.err
     assert visits.contents() == before
-    assert run("publish", "batches.toml", "-o", "out", "--batch-by", "day", "--force").code == 2
+    assert run("publish", "batches.toml", "-o", "out", "--batch-by", "day", "--force", "--again").code == 2
 
 
 def test_an_unknown_column_writes_nothing(run, visits):

@@ -79,7 +79,7 @@ def test_a_disk_that_refuses_leaves_the_old_release_and_its_notes(run, place, mo
     assert run("publish", "job.toml", "-o", "release").code == 0
     before = place.contents()
     monkeypatch.setattr(ledger, "_append", raising(OSError(errno.ENOSPC, "No space left on device")))
-    assert run("publish", "job.toml", "-o", "release", "--force").code == 74
+    assert run("publish", "job.toml", "-o", "release", "--force", "--again").code == 74
     assert place.contents() == before
     assert rt.audit("release").kept
 

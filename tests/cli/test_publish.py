@@ -79,17 +79,17 @@ def test_persons_with_several_rows_are_noticed(run, place):
     assert "Note: The identifying column 'person' repeats, up to 2 times" in ran.err
     assert "p0000" not in ran.out + ran.err
     assert "repeats" in Path("reticent-owner/release/README.md").read_text()
-    found = json.loads(run("publish", "job.toml", "-o", "release", "--force", "--json").out)
+    found = json.loads(run("publish", "job.toml", "-o", "release", "--force", "--again", "--json").out)
     assert "repeats" in found["notices"][0]
     place.job(('person  = "identifying"', 'person  = { role = "identifying", rows_per_person = 2 }'))
-    assert json.loads(run("publish", "job.toml", "-o", "release", "--force", "--json").out)["notices"] == []
+    assert json.loads(run("publish", "job.toml", "-o", "release", "--force", "--again", "--json").out)["notices"] == []
     assert rt.open("release").manifest["rows_per_person"] == 2
 
 
 def test_force_replaces_a_release_and_nothing_else(run, place):
     run("publish", "job.toml", "-o", "release")
     first = rt.open("release").digest
-    assert run("publish", "job.toml", "-o", "release", "--force").code == 0
+    assert run("publish", "job.toml", "-o", "release", "--force", "--again").code == 0
     assert rt.open("release").digest != first
     Path("precious").mkdir()
     Path("precious/thesis.txt").write_text("years of work")

@@ -14,7 +14,13 @@ def table(rows=300):
     return pl.DataFrame({**columns, "illness": [("flu", "cold", "gout")[row % 3] for row in range(rows)]})
 
 
-COLUMNS = {"item_*": rt.insensitive(), "item_00[0-2]": rt.quasi(), "geo_?": rt.quasi(), "id_*": rt.identifying(), "illness": rt.sensitive()}
+COLUMNS = {
+    "item_*": rt.insensitive(),
+    "item_00[0-2]": rt.quasi(),
+    "geo_?": rt.quasi(),
+    "id_*": rt.identifying(),
+    "illness": rt.sensitive(),
+}
 
 
 def test_800_columns_are_published_by_five_lines():

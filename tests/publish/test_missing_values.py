@@ -28,7 +28,11 @@ def table(rows=120):
 
 def publish(tmp_path: Path, promises, *, missing="category", format="parquet", towns=TOWNS):
     table().write_csv(tmp_path / "t.csv")
-    columns = {"age": rt.quasi(numeric=True), "town": rt.quasi(hierarchy=towns), "illness": rt.sensitive(missing=missing)}
+    columns = {
+        "age": rt.quasi(numeric=True),
+        "town": rt.quasi(hierarchy=towns),
+        "illness": rt.sensitive(missing=missing),
+    }
     source = rt.Source(path=str(tmp_path / "t.csv"), missing=("?",))
     return rt.publish(rt.Job(source=source, columns=columns, promises=promises, release=rt.Output(format=format)))
 
@@ -81,7 +85,9 @@ def test_a_missing_sensitive_value_never_counts_toward_diversity(tmp_path):
     assert release.audited["achieved"]["distinct-l-diversity"] == 3
 
 
-@pytest.mark.parametrize("promise", [rt.ProbabilisticLDiversity(2), rt.BetaLikeness(1), rt.TCloseness("0.3")], ids=lambda p: p.name)
+@pytest.mark.parametrize(
+    "promise", [rt.ProbabilisticLDiversity(2), rt.BetaLikeness(1), rt.TCloseness("0.3")], ids=lambda p: p.name
+)
 def test_caps_hold_with_and_without_the_rows_that_lack_a_value(tmp_path, promise):
     release = publish(tmp_path, [promise])
     groups = groups_of(release)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from numbers import Real
 from typing import Any, ClassVar, Literal
 
@@ -52,7 +53,7 @@ class Mondrian:
         _among("cuts", self.cuts, ("loss", "median"))
         _among("labels", self.labels, ("nodes", "sets"))
         for column, weight in (self.weights or {}).items():
-            if isinstance(weight, bool) or not isinstance(weight, Real | np.number) or not 0 <= weight < float("inf"):
+            if isinstance(weight, bool) or not isinstance(weight, Real | Decimal) or not 0 <= weight < float("inf"):
                 raise JobError(f"The weight of {column!r} must be a number >= 0.", attempt="1 for an ordinary column.")
 
     def plan(self, cells: Cells, promises: Promises, rng: Random) -> Recipe:

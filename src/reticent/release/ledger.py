@@ -40,12 +40,8 @@ def entries(target: Path) -> list[dict[str, Any]]:
 
 
 def refuse_again(target: Path, source: str | None, again: bool) -> list[dict[str, Any]]:
-    """Earlier releases of the same source; refused unless the owner says so."""
-    earlier = [
-        entry
-        for entry in entries(target)
-        if source is not None and entry["source"] == source and entry["release"] != target.name
-    ]
+    """Earlier releases of the same source, one that is to be replaced too (it may be out already); refused unless the owner says so."""
+    earlier = [entry for entry in entries(target) if source is not None and entry["source"] == source]
     if earlier and not again:
         raise AlreadyPublished(
             f"This source was published before: {len(earlier)} release(s), last as {earlier[-1]['release']!r}.",
