@@ -42,6 +42,23 @@ def test_a_group_holds_k_times_the_rows_of_a_person():
     assert found.achieved["k-anonymity"] == min(group_sizes(release)) // 3 >= 4
 
 
+def methods():
+    from reticent.methods.burel import Burel
+    from reticent.methods.mosaic import Mosaic
+    from reticent.methods.sabre import Sabre
+
+    return [rt.Mondrian(), rt.Mondrian(cuts="median"), Burel(), Mosaic(effort="quick"), Sabre()]
+
+
+@pytest.mark.parametrize("method", methods(), ids=lambda method: f"{method.name} {getattr(method, 'cuts', '')}")
+def test_every_generalizing_method_counts_persons(method):
+    about = rt.TCloseness("0.5") if method.name == "sabre" else rt.BetaLikeness(2)
+    wanted = job().at(promises=[rt.KAnonymity(4), about], method=method)
+    release = rt.publish(wanted, frame=table())
+    assert min(group_sizes(release)) >= 12
+    assert release.audited["kept"]
+
+
 @settings(deadline=None, max_examples=40)
 @given(st.lists(st.tuples(st.integers(0, 12), st.integers(0, 9)), min_size=8, max_size=60), st.integers(2, 3))
 def test_every_group_holds_k_persons_by_counting_them(rows, k):
