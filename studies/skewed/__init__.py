@@ -1,0 +1,1 @@
+"""The experiments of "Publishing Skewed Sensitive Microdata" (Xu, Wang, Fu & Wong)."""
