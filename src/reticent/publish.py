@@ -55,7 +55,8 @@ def publish(
     progress("planning")
     cells = jointly(counted.cells) if job.jointly else counted.cells
     recipe = replace(
-        plan(job.prepare, job.method, cells, job.promises, rng, job.release.suppress_at_most), cells=counted.cells
+        plan(job.prepare, job.method, cells, job.promises, rng, job.release.suppress_at_most, progress),
+        cells=counted.cells,
     )
     way = registry.way(job.method.kind).of(recipe, columns)
     way.recipe.check_conserved()

@@ -45,6 +45,7 @@ class Mosaic:
     name: ClassVar[str] = "mosaic"
     kind: ClassVar[str] = "generalized"
     keeps: ClassVar[tuple[type, ...]] = (CountCapped, Bound)
+    anytime: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         Sweeps.of(self.effort, None, self.threads)

@@ -7,7 +7,7 @@ cells as they were counted: what a stage withheld is withheld in it, and every r
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -21,16 +21,27 @@ from reticent.table.cells import Cells
 
 
 def plan(
-    stages: Sequence[Any], method: Any, cells: Cells, promises: Promises, rng: Random, suppress_at_most: Fraction = Fraction(0)
+    stages: Sequence[Any],
+    method: Any,
+    cells: Cells,
+    promises: Promises,
+    rng: Random,
+    suppress_at_most: Fraction = Fraction(0),
+    say: Callable[[str], None] = lambda stage: None,
 ) -> Recipe:
-    """The stages one after the other, then the method on what they kept, for the promises that no stage keeps."""
+    """The stages one after the other, then the method on what they kept, for the promises that no stage keeps.
+
+    A method that improves as long as it may (`anytime`) says its loss on the way.
+    """
     if suppress_at_most:
         return plan_withholding(method, cells, promises, rng, suppress_at_most)
     prepared = None
     for stage in stages:
         step = stage.prepare(cells, promises, rng)
         prepared, cells = step if prepared is None else prepared.then(step), step.cells
-    recipe = method.plan(cells, left_to_method(stages, promises), rng)
+    watch = {"watch": lambda at: say(f"planning: loss {at.loss:.4f} after {at.sweep} sweeps")}
+    anytime = watch if getattr(method, "anytime", False) else {}
+    recipe = method.plan(cells, left_to_method(stages, promises), rng, **anytime)
     return recipe if prepared is None else prepared.complete(recipe)
 
 
