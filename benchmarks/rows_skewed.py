@@ -14,7 +14,7 @@ SENSITIVE = "salary_class"
 
 COUNTS = """
 import numpy as np
-from reticent.methods.suppression import KINDS, ranked
+from reticent.methods.suppression.stage import KINDS, ranked
 kind = KINDS[kind]
 weight = 1 / np.arange(1, 1001) ** 1.2
 counts = np.maximum(weight / weight.sum() * records, 1).astype(np.int64)

@@ -17,8 +17,8 @@ import numpy as np
 import polars as pl
 
 from reticent.attacks.eligibility import joint, risk
-from reticent.methods.levels import eligible
-from reticent.methods.suppression import KINDS
+from reticent.methods.suppression.levels import eligible
+from reticent.methods.suppression.stage import KINDS
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 NAMES = {"unsafe": "unsafe D", "safe": "safe D", "randomized": "R-suppression", "calibrated": "calibrated (ours)"}

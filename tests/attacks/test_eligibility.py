@@ -9,7 +9,7 @@ from reticent.attacks.eligibility import number_of_tables, on_release, posterior
 from reticent.attacks.eligibility_sampled import sampled
 from reticent.attacks.priors import Prior
 from reticent.errors import JobError
-from reticent.methods.suppression import KINDS, Suppression
+from reticent.methods.suppression.stage import KINDS, Suppression
 
 
 @pytest.mark.parametrize("prior", ["uniform", "shapes", "records", "plausible"])

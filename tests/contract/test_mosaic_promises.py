@@ -4,7 +4,7 @@ import pytest
 
 from reticent import registry
 from reticent.errors import JobError
-from reticent.methods.mosaic import refuse_open_unions
+from reticent.methods.mosaic.method import refuse_open_unions
 from reticent.models.promises import Promises
 
 TAKEN = [

@@ -103,7 +103,7 @@ def test_which_of_identical_rows_is_chosen_is_uniform():
 
 
 def test_outcomes_depend_on_the_position_not_on_the_content():
-    counted, recipe, _ = split_recipe(1000, [(0, 500), (1, 500)])
+    _, recipe, _ = split_recipe(1000, [(0, 500), (1, 500)])
     cell = np.zeros(1000, np.int64)
     first = local.outcomes(recipe, cell, Random.from_seed(1))
     assert Counter(first.tolist()) == {0: 500, 1: 500}

@@ -8,7 +8,7 @@ from types import ModuleType
 import pytest
 
 import reticent.kernels
-from reticent.methods.cuts import judge, loss, median, nodes, spans
+from reticent.methods.mondrian import judge, loss, median, nodes, spans
 
 PLACES = {
     "mondrian_nodes": (nodes, ["divide", "measure"]),

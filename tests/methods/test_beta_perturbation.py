@@ -9,9 +9,9 @@ import pytest
 import reticent as rt
 from reticent.audit import audit
 from reticent.errors import AuditFailed, BundleDamaged, ColumnError, JobError, PromiseUnreachable
-from reticent.methods import beta_perturbation
-from reticent.methods.beta_perturbation import BetaPerturbation, redraw
-from reticent.methods.perturbation_matrix import WHOLE
+from reticent.methods.beta_perturbation import method as beta_perturbation
+from reticent.methods.beta_perturbation.matrix import WHOLE
+from reticent.methods.beta_perturbation.method import BetaPerturbation, redraw
 from reticent.models.beta_likeness import BetaLikeness
 from reticent.models.promises import Promises
 from reticent.randomness import Random

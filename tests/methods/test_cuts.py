@@ -7,12 +7,12 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from reticent.methods.cuts import judge as judging
-from reticent.methods.cuts import median, spans
-from reticent.methods.cuts.judge import Judge, Sides
-from reticent.methods.cuts.loss import NEVER, LossCuts
-from reticent.methods.cuts.nodes import Nodes, packed
-from reticent.methods.cuts.spans import Spans
+from reticent.methods.mondrian import judge as judging
+from reticent.methods.mondrian import median, spans
+from reticent.methods.mondrian.judge import Judge, Sides
+from reticent.methods.mondrian.loss import NEVER, LossCuts
+from reticent.methods.mondrian.nodes import Nodes, packed
+from reticent.methods.mondrian.spans import Spans
 from reticent.models.caps import Caps
 from reticent.models.promises import BoundPromises
 from reticent.table.cells import Cells, gather

@@ -10,9 +10,11 @@ import pytest
 
 import reticent.kernels
 from reticent.errors import ColumnError, JobError, PromiseUnreachable
-from reticent.methods import mosaic_carriers, mosaic_quotas, mosaic_segments
 from reticent.methods.mosaic import Mosaic
-from reticent.methods.mosaic_loss import space_of
+from reticent.methods.mosaic import carriers as mosaic_carriers
+from reticent.methods.mosaic import quotas as mosaic_quotas
+from reticent.methods.mosaic import segments as mosaic_segments
+from reticent.methods.mosaic.loss import space_of
 from reticent.models.beta_likeness import BetaLikeness
 from reticent.models.distinct_l_diversity import DistinctLDiversity
 from reticent.models.entropy_l_diversity import EntropyLDiversity

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from reticent.errors import ColumnError, JobError, PromiseUnreachable
-from reticent.methods.sabre import Sabre, bucketize
-from reticent.methods.worst_closeness import ground
+from reticent.methods.sabre.method import Sabre, bucketize
+from reticent.methods.sabre.worst_closeness import ground
 from reticent.models.k_anonymity import KAnonymity
 from reticent.models.promises import Promises
 from reticent.models.t_closeness import TCloseness

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 import reticent as rt
 from reticent import registry
 from reticent.errors import JobError, PromiseUnreachable
-from reticent.methods.levels import cut, eligible, stops
-from reticent.methods.suppression import KINDS, Suppression, choose, withheld_of
+from reticent.methods.suppression.levels import cut, eligible, stops
+from reticent.methods.suppression.stage import KINDS, Suppression, choose, withheld_of
 from reticent.models.l_dichotomy import LDichotomy
 from reticent.models.promises import Promises
 from reticent.randomness import Random

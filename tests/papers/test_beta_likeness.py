@@ -8,9 +8,9 @@ import pytest
 
 from reticent.errors import PromiseUnreachable
 from reticent.methods.beta_perturbation import BetaPerturbation
-from reticent.methods.buckets import bucket_values, dp_partition
-from reticent.methods.ectree import bi_split
-from reticent.methods.perturbation_matrix import WHOLE
+from reticent.methods.beta_perturbation.matrix import WHOLE
+from reticent.methods.burel.buckets import bucket_values, dp_partition
+from reticent.methods.burel.ectree import bi_split
 from reticent.models.beta_likeness import BetaLikeness
 from reticent.models.promises import Promises
 from tests.oracle import closeness

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from reticent.attacks.eligibility import joint, posterior, risk
-from reticent.methods.levels import cut, stops
-from reticent.methods.suppression import KINDS
+from reticent.methods.suppression.levels import cut, stops
+from reticent.methods.suppression.stage import KINDS
 from tests.oracle import skewed
 
 T = np.array([10, 4, 2, 1, 1])

@@ -8,7 +8,7 @@ import pytest
 from reticent.audit.measure import posterior as audited
 from reticent.errors import PromiseUnreachable
 from reticent.methods.beta_perturbation import BetaPerturbation
-from reticent.methods.perturbation_matrix import WHOLE
+from reticent.methods.beta_perturbation.matrix import WHOLE
 from reticent.models.beta_likeness import BetaLikeness
 from reticent.models.promises import Promises
 from tests.oracle import posterior as oracle

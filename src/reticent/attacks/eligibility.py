@@ -26,8 +26,8 @@ import numpy as np
 
 from reticent.attacks.eligibility_sampled import sampled
 from reticent.attacks.priors import Prior, arrangements
-from reticent.methods.levels import eligible
-from reticent.methods.suppression import KINDS
+from reticent.methods.suppression.levels import eligible
+from reticent.methods.suppression.stage import KINDS
 
 MOST_TABLES = 2_000  # tables, up to renaming, that are enumerated
 

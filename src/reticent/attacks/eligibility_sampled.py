@@ -20,7 +20,7 @@ from math import comb, inf, log
 import numpy as np
 
 from reticent.attacks.priors import Prior, arrangements
-from reticent.methods.suppression_kinds import Kind
+from reticent.methods.suppression.kinds import Kind
 
 NORMAL = 1.959963984540054  # two-sided 95 %
 LEAST = 24  # draws in a stratum

@@ -51,7 +51,7 @@ def suppression(counts: list[int], l: int, prior: str) -> dict[str, Any]:  # noq
     from reticent.attacks.eligibility import risk
     from reticent.attacks.priors import Prior
     from reticent.errors import RequestError
-    from reticent.methods.suppression import KINDS, refuse_few_values
+    from reticent.methods.suppression.stage import KINDS, refuse_few_values
 
     if l < 2:
         raise RequestError(f"l = {l} asks for nothing.", attempt="--l 2 or more.")

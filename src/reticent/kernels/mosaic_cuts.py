@@ -109,7 +109,7 @@ class Cutter:
     pull: cython.double[::1]
 
     def __init__(self, items, space, rule, sizes):
-        """items = (codes, values); space = (spans, places); rule as `reticent.methods.mosaic_rule` makes it;
+        """items = (codes, values); space = (spans, places); rule as `reticent.methods.mosaic.rule` makes it;
         sizes = (rows of the largest region, items and groups of the largest block)."""
         self.codes, self.sens = items
         self.spans, self.places, self.nodes, self.trees = space

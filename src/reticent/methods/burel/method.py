@@ -19,9 +19,9 @@ from typing import ClassVar
 import numpy as np
 
 from reticent.errors import ColumnError, JobError, PromiseUnreachable, suggest
-from reticent.methods.buckets import Buckets, bucket_values
-from reticent.methods.ectree import bi_split
-from reticent.methods.retrieve import retrieve
+from reticent.methods.burel.buckets import Buckets, bucket_values
+from reticent.methods.burel.ectree import bi_split
+from reticent.methods.burel.retrieve import retrieve
 from reticent.models.beta_likeness import BetaLikeness
 from reticent.models.caps import join
 from reticent.models.exact import exact

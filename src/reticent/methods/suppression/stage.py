@@ -25,9 +25,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from reticent.errors import JobError, PromiseUnreachable, suggest
-from reticent.methods.levels import eligible
-from reticent.methods.suppression_calibrated import Calibrated
-from reticent.methods.suppression_kinds import Kind, Randomized, Safe, Unsafe
+from reticent.methods.suppression.calibrated import Calibrated
+from reticent.methods.suppression.kinds import Kind, Randomized, Safe, Unsafe
+from reticent.methods.suppression.levels import eligible
 from reticent.models.exact import flag, whole
 from reticent.models.l_dichotomy import LDichotomy
 from reticent.models.probabilistic_l_diversity import ProbabilisticLDiversity

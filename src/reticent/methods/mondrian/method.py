@@ -19,11 +19,11 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from reticent.errors import JobError, suggest
-from reticent.methods.cuts.judge import Judge
-from reticent.methods.cuts.loss import ALWAYS, AT_FIRST, NEVER, LossCuts
-from reticent.methods.cuts.median import MedianCuts
-from reticent.methods.cuts.nodes import Nodes
-from reticent.methods.cuts.spans import Spans
+from reticent.methods.mondrian.judge import Judge
+from reticent.methods.mondrian.loss import ALWAYS, AT_FIRST, NEVER, LossCuts
+from reticent.methods.mondrian.median import MedianCuts
+from reticent.methods.mondrian.nodes import Nodes
+from reticent.methods.mondrian.spans import Spans
 from reticent.methods.reachable import check_reachable
 from reticent.models.promises import Promises
 from reticent.models.shapes import Bound, CountCapped

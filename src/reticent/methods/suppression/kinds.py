@@ -14,7 +14,7 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
-from reticent.methods.levels import Stops, cut, stops
+from reticent.methods.suppression.levels import Stops, cut, stops
 
 Outcome = tuple[Fraction, np.ndarray]
 MOST_LEVELS = 1 << 16  # beyond so many levels a mean is taken over as many, evenly spaced

@@ -17,13 +17,13 @@ from typing import ClassVar
 import numpy as np
 
 from reticent.errors import JobError
-from reticent.methods import mosaic_segments as segments
-from reticent.methods.mosaic_carriers import carriers
-from reticent.methods.mosaic_loss import Space, space_of
-from reticent.methods.mosaic_quotas import Tiling, resolve, tiling_of, top_down
-from reticent.methods.mosaic_repair import published, recipe_of, repair
-from reticent.methods.mosaic_rule import Rule, rule_of
-from reticent.methods.mosaic_sweeps import Sweeps, Watch
+from reticent.methods.mosaic import segments
+from reticent.methods.mosaic.carriers import carriers
+from reticent.methods.mosaic.loss import Space, space_of
+from reticent.methods.mosaic.quotas import Tiling, resolve, tiling_of, top_down
+from reticent.methods.mosaic.repair import published, recipe_of, repair
+from reticent.methods.mosaic.rule import Rule, rule_of
+from reticent.methods.mosaic.sweeps import Sweeps, Watch
 from reticent.methods.reachable import check_reachable
 from reticent.models.delta_disclosure import DeltaDisclosure
 from reticent.models.promises import BoundPromises, Promises

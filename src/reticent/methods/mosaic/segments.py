@@ -15,8 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from reticent.kernels import mosaic_segment as kernel
-from reticent.methods.mosaic_loss import Space
-from reticent.methods.mosaic_sweeps import Sweeps, blocks_of, gray_order, regrouped, shuffled_order
+from reticent.methods.mosaic.loss import Space
+from reticent.methods.mosaic.sweeps import Sweeps, blocks_of, gray_order, regrouped, shuffled_order
 
 BLOCK = 50
 MATES = 2

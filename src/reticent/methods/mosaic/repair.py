@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from reticent.methods.mosaic_loss import Space
-from reticent.methods.mosaic_quotas import Tiling, tiling_of
+from reticent.methods.mosaic.loss import Space
+from reticent.methods.mosaic.quotas import Tiling, tiling_of
 from reticent.models.promises import BoundPromises
 from reticent.recipe.labels import coalesce
 from reticent.recipe.recipe import Recipe

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from reticent.kernels.mosaic_cuts import Cutter
-from reticent.methods.mosaic_loss import Space
-from reticent.methods.mosaic_rule import Rule
-from reticent.methods.mosaic_sweeps import GREATEST_SEED, Sweeps, blocks_of, regrouped, shuffled_order
+from reticent.methods.mosaic.loss import Space
+from reticent.methods.mosaic.rule import Rule
+from reticent.methods.mosaic.sweeps import GREATEST_SEED, Sweeps, blocks_of, regrouped, shuffled_order
 from reticent.models.promises import BoundPromises
 from reticent.models.shapes import Groups
 from reticent.table.cells import Cells

@@ -16,9 +16,9 @@ from typing import NamedTuple
 import numpy as np
 
 from reticent.kernels.mondrian_loss import weigh
-from reticent.methods.cuts.judge import Judge
-from reticent.methods.cuts.nodes import Nodes, run_starts
-from reticent.methods.cuts.spans import Spans
+from reticent.methods.mondrian.judge import Judge
+from reticent.methods.mondrian.nodes import Nodes, run_starts
+from reticent.methods.mondrian.spans import Spans
 
 FIRST, MORE = 32, 16  # candidates judged at first, and how many times more in each further round
 DEEP, EVEN = 64, 16  # from this depth on a side holds at least one row in so many, where such a cut can be made

@@ -7,8 +7,8 @@ from functools import cached_property
 import numpy as np
 
 from reticent.kernels.mondrian_sides import keep_caps, tally
-from reticent.methods.cuts.nodes import Nodes, ranges, run_starts
-from reticent.methods.cuts.rules import Rules, least_size
+from reticent.methods.mondrian.nodes import Nodes, ranges, run_starts
+from reticent.methods.mondrian.rules import Rules, least_size
 from reticent.models.promises import BoundPromises
 from reticent.models.shapes import Groups
 

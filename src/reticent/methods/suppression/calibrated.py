@@ -32,7 +32,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from reticent.methods.suppression_kinds import Outcome, Safe
+from reticent.methods.suppression.kinds import Outcome, Safe
 
 MOST_LEVELS = 512  # beyond so many open levels a mean is taken over as many, evenly spaced
 FEW_LEVELS = 64  # and over so many where it is asked for again and again

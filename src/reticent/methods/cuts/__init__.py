@@ -1,1 +1,0 @@
-"""Strict cuts over cells: the nodes of a level, the judge of both sides of a cut, and the ways to choose one."""
