@@ -61,7 +61,10 @@ class Checked:
     def to_dict(self, *, show_values: bool = False) -> dict[str, Any]:
         """Values of the data only where they are asked for."""
         found = {"reachable": self.reachable, "method": self.methods[0].method, **asdict(self)}
-        advice = [{name: said for name, said in one.items() if show_values or name != "dominating_values"} for one in self.advice]
+        advice = [
+            {name: said for name, said in one.items() if show_values or name != "dominating_values"}
+            for one in self.advice
+        ]
         return {**found, "carried": [one.to_dict() for one in self.carried], "advice": advice}
 
 
@@ -96,9 +99,17 @@ def _others(job: Job, names: Sequence[str] | None) -> list[Any]:
     for name in names or ():
         if name not in registry.METHODS:
             raise JobError(f"Unknown method {name!r}.", attempt=suggest(name, registry.METHODS))
-    kinds = [registry.method(name) for name in (registry.METHODS if names is None else names) if name != job.method.name]
-    able = [kind for kind in kinds if all(isinstance(promise, kind.keeps) for promise in left_to_method(job.prepare, job.promises))]
-    return [kind() for kind in able if not any(f.default is MISSING and f.default_factory is MISSING for f in fields(kind))]
+    kinds = [
+        registry.method(name) for name in (registry.METHODS if names is None else names) if name != job.method.name
+    ]
+    able = [
+        kind
+        for kind in kinds
+        if all(isinstance(promise, kind.keeps) for promise in left_to_method(job.prepare, job.promises))
+    ]
+    return [
+        kind() for kind in able if not any(f.default is MISSING and f.default_factory is MISSING for f in fields(kind))
+    ]
 
 
 def _outlook(job: Job, method: Any, cells: Any, columns: Mapping[str, Column], *, own: bool) -> Outlook:

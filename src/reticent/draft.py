@@ -32,7 +32,9 @@ _IS_PRIVATE = re.compile(
     r"relig|faith|politic|party|vote|orientation|crime|offen[cs]e|convict|verdict|grade|score|result|occupation|cause",
     re.IGNORECASE,
 )
-_IS_PLACE_OR_BIRTH = re.compile(r"zip|post(al)?_?code|birth|dob|lat(itude)?$|lon(gitude)?$|geo|county|district", re.IGNORECASE)
+_IS_PLACE_OR_BIRTH = re.compile(
+    r"zip|post(al)?_?code|birth|dob|lat(itude)?$|lon(gitude)?$|geo|county|district", re.IGNORECASE
+)
 _NUMBER = r"^\s*[+-]?\d+(\.\d+)?\s*$"
 _PADDED = r"^0\d"
 _DATE = r"^\d{4}-\d{2}-\d{2}$"
@@ -163,7 +165,9 @@ def _looks(column: pl.Series) -> dict[str, Any]:
 
 def _type(found: dict[str, Any]) -> str | None:
     if found["dtype"] != pl.String:
-        return "numeric" if found["dtype"].is_numeric() else "date" if found["dtype"] in (pl.Date, pl.Datetime) else None
+        return (
+            "numeric" if found["dtype"].is_numeric() else "date" if found["dtype"] in (pl.Date, pl.Datetime) else None
+        )
     if not found["distinct"]:
         return None
     return "numeric" if found["numbers"] else "date" if found["dates"] else None
@@ -175,13 +179,17 @@ def _propose(found: dict[str, Any], rows: int) -> Proposal:
 
     def proposal(role: Role, why: str, risk: str = "") -> Proposal:
         if missing:
-            why += f"; {missing:,} missing" + (', refused unless missing = "category"' if role is Role.SENSITIVE else "")
+            why += f"; {missing:,} missing" + (
+                ', refused unless missing = "category"' if role is Role.SENSITIVE else ""
+            )
         return Proposal(name, distinct, missing, kind, role, why, risk)
 
     if distinct + bool(missing) <= 1:
         return proposal(Role.INSENSITIVE, "it says the same of everybody")
     if _NAMES_PERSON.search(name):
-        return proposal(Role.IDENTIFYING, f"its name is that of an identifier ({many})", "its name is that of an identifier")
+        return proposal(
+            Role.IDENTIFYING, f"its name is that of an identifier ({many})", "its name is that of an identifier"
+        )
     if rows >= FEW_ROWS and distinct >= NEAR_UNIQUE * (rows - missing):
         free = (found.get("length") or 0) > 30
         return proposal(Role.IDENTIFYING, f"near-unique: {many}", f"near-unique{', free text' if free else ''}: {many}")

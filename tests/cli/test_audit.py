@@ -71,7 +71,9 @@ def test_a_table_of_another_tool_is_audited_by_the_job(run, release):
 
 
 def test_a_table_of_another_tool_is_audited_by_its_columns(run, place):
-    frame = pl.DataFrame({"age": ["20-29"] * 3 + ["30-39"] * 2, "city": ["north"] * 5, "illness": ["a", "b", "?", "a", "a"]})
+    frame = pl.DataFrame(
+        {"age": ["20-29"] * 3 + ["30-39"] * 2, "city": ["north"] * 5, "illness": ["a", "b", "?", "a", "a"]}
+    )
     frame.write_parquet("other.parquet")
     words = ("--quasi", "age, city", "--sensitive", "illness", "--hierarchy", "city=city.csv", "--missing", "?")
     ran = run("audit", "other.parquet", *words, "--json")

@@ -48,7 +48,9 @@ def with_source(name: str, content: bytes) -> Callable[[Place], None]:
     return spoil
 
 
-def with_rows(rows: list[list[str]], *changes: tuple[str, str], head: str = "person,age,city,illness") -> Callable[[Place], None]:
+def with_rows(
+    rows: list[list[str]], *changes: tuple[str, str], head: str = "person,age,city,illness"
+) -> Callable[[Place], None]:
     def spoil(place: Place) -> None:
         write_csv(place / "people.csv", rows, head)
         place.job(*changes)

@@ -37,7 +37,11 @@ def test_a_table_that_cannot_be_read_is_refused(run, place, command, name, words
     if command == "source":
         assert run("publish", "job.toml", "-o", "release").code == 0
     before = place.contents()
-    asked = {"init": ("init", table), "audit": ("audit", table, "--quasi", "age,city"), "source": ("audit", "release", "--source", table)}
+    asked = {
+        "init": ("init", table),
+        "audit": ("audit", table, "--quasi", "age,city"),
+        "source": ("audit", "release", "--source", table),
+    }
     ran = run(*asked[command], *words)
     # A source without the published columns is one that the release was not made from.
     assert ran.code == (3 if (command, name) == ("source", "no rows") else 1), ran.err

@@ -21,7 +21,10 @@ def test_suppression_is_calibrated_from_counts(run, place):
 
 
 def test_the_order_of_counts_does_not_matter(run, place):
-    one, other = (json.loads(run("calibrate", "suppression", "--counts", c, "--l", 3, "--json").out) for c in ("9,3,2,1", "1,9,2,3"))
+    one, other = (
+        json.loads(run("calibrate", "suppression", "--counts", c, "--l", 3, "--json").out)
+        for c in ("9,3,2,1", "1,9,2,3")
+    )
     assert {**one, "counts": None} == {**other, "counts": None}
 
 

@@ -26,7 +26,9 @@ def test_the_census_is_written_as_csv_and_parquet(run, place):
 
 def test_hierarchies_are_saved_beside_the_data(run, place):
     found = json.loads(run("data", "census", "--rows", 10, "--hierarchies", "trees", "--json").out)
-    assert sorted(found["hierarchies"]) == sorted(str(Path("trees") / f"{name}.csv") for name in datasets.hierarchies("census"))
+    assert sorted(found["hierarchies"]) == sorted(
+        str(Path("trees") / f"{name}.csv") for name in datasets.hierarchies("census")
+    )
     assert all(Path(path).exists() for path in found["hierarchies"])
 
 

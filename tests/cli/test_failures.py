@@ -43,7 +43,7 @@ def test_the_traceback_can_be_asked_for_by_the_environment(run, place, monkeypat
     monkeypatch.setenv("RETICENT_TRACEBACK", "1")
     monkeypatch.setattr(local, "count", raising(ValueError(CANARY)))
     ran = run("publish", "job.toml", "-o", "release")
-    assert "publish.py\", line" in ran.err
+    assert 'publish.py", line' in ran.err
     assert CANARY not in ran.err
 
 
@@ -64,7 +64,9 @@ def test_memory_that_ran_out_is_said_so(run, place, monkeypatch):
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO, errno.EACCES, errno.EROFS, errno.EDQUOT])
-@pytest.mark.parametrize("at", ["tempfile.mkdtemp", "reticent.release.bundle.write", "os.rename", "reticent.release.ledger._append"])
+@pytest.mark.parametrize(
+    "at", ["tempfile.mkdtemp", "reticent.release.bundle.write", "os.rename", "reticent.release.ledger._append"]
+)
 def test_a_disk_that_refuses_ends_with_74_and_leaves_nothing(run, place, monkeypatch, at, number):
     before = place.contents()
     monkeypatch.setattr(at, raising(OSError(number, os.strerror(number), "x")))
@@ -98,7 +100,9 @@ def small_disk(tmp_path_factory):
 
     def mount(options: str) -> Path:
         folder = tmp_path_factory.mktemp("disk")
-        done = subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(folder)], capture_output=True, check=False)
+        done = subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(folder)], capture_output=True, check=False
+        )
         if done.returncode:
             pytest.skip("mounting a small disk is not allowed here")
         mounted.append(folder)
@@ -167,7 +171,9 @@ def test_ctrl_c_in_the_middle_ends_with_130_and_nothing_is_written(place, tmp_pa
     before = place.contents()
     flag = tmp_path_factory.mktemp("flag") / "here"
     script = WAITING.format(at=STAGES[stage], flag=str(flag))
-    process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
     try:
         until = time.monotonic() + 50
         while not flag.exists() and process.poll() is None and time.monotonic() < until:

@@ -73,10 +73,14 @@ def test_without_a_builder_the_one_that_suits_is_taken(run, place):
 
 
 def test_amnesia_s_files_are_read_and_saved_as_arx_s(run, place):
-    Path("city.txt").write_text("distinct\nname city\ntype string\nheight 2\n\n* has south north\nsouth has Ulm Bonn\nnorth has Kiel Jena\n")
+    Path("city.txt").write_text(
+        "distinct\nname city\ntype string\nheight 2\n\n* has south north\nsouth has Ulm Bonn\nnorth has Kiel Jena\n"
+    )
     assert run("hierarchy", "city.txt", "-o", "other.csv").code == 0
     assert Path("other.csv").read_text().splitlines()[0] == "Ulm;south;*"
-    Path("city.json").write_text('{"name": "*", "children": [{"name": "south", "children": [{"name": "Ulm"}]}, {"name": "Bonn"}]}')
+    Path("city.json").write_text(
+        '{"name": "*", "children": [{"name": "south", "children": [{"name": "Ulm"}]}, {"name": "Bonn"}]}'
+    )
     assert "└─ Bonn" in run("hierarchy", "city.json").out
 
 
@@ -116,7 +120,9 @@ def test_what_is_proposed_builds_and_publishes(name):
     tree = build(asked, series)
     assert 1 < len(set(tree.paths[:, 1].tolist())) < len(tree.leaves)
     frame = pl.DataFrame({"q": pl.concat([series] * 3), "s": ["a", "b", "c"] * len(series)})
-    release = rt.publish(rt.Job(columns={"q": rt.quasi(hierarchy=asked), "s": rt.sensitive()}, promises=[rt.KAnonymity(5)]), frame=frame)
+    release = rt.publish(
+        rt.Job(columns={"q": rt.quasi(hierarchy=asked), "s": rt.sensitive()}, promises=[rt.KAnonymity(5)]), frame=frame
+    )
     assert rt.audit(release, source=frame).kept
 
 

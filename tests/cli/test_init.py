@@ -98,7 +98,11 @@ def test_delimiter_and_encoding_reach_the_draft(run, place):
     text = "alter;größe\n" + "".join(f"{20 + i % 9};{i % 4}\n" for i in range(60))
     Path("latin.csv").write_bytes(text.encode("latin-1"))
     assert run("init", "latin.csv", "--encoding", "latin-1", "--delimiter", ";").code == 0
-    assert tomllib.loads(Path("latin.toml").read_text())["source"] == {"path": "latin.csv", "delimiter": ";", "encoding": "latin-1"}
+    assert tomllib.loads(Path("latin.toml").read_text())["source"] == {
+        "path": "latin.csv",
+        "delimiter": ";",
+        "encoding": "latin-1",
+    }
     assert run("check", "latin.toml").code == 0
 
 
@@ -136,6 +140,8 @@ def test_a_flag_that_few_people_have_is_not_said_to_be_harmless(run, place):
 
 
 def test_codes_with_leading_zeros_are_no_numbers(run, place):
-    write_csv(place / "codes.csv", [[f"{i % 9:03d}", str(i % 9), f"20{i % 9 + 10}-01-31"] for i in range(90)], head="a,b,c")
+    write_csv(
+        place / "codes.csv", [[f"{i % 9:03d}", str(i % 9), f"20{i % 9 + 10}-01-31"] for i in range(90)], head="a,b,c"
+    )
     found = json.loads(run("init", "codes.csv", "--json").out)["columns"]
     assert [column["type"] for column in found] == ["categorical", "numeric", "date"]

@@ -16,7 +16,9 @@ def on_a_terminal(*words: str) -> tuple[int, str]:
     """The exit code, and all that a terminal was shown."""
     leader, follower = pty.openpty()
     command = [sys.executable, "-m", "reticent.cli.main", *words]
-    process = subprocess.Popen(command, stdin=follower, stdout=follower, stderr=follower, env={**os.environ, "TERM": "xterm"})
+    process = subprocess.Popen(
+        command, stdin=follower, stdout=follower, stderr=follower, env={**os.environ, "TERM": "xterm"}
+    )
     os.close(follower)
     shown = b""
     while True:

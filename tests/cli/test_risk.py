@@ -22,7 +22,10 @@ def test_the_risk_of_a_raw_table_is_the_library_s(run, place):
 
 
 def test_a_job_says_which_columns_an_adversary_knows(run, place):
-    assert json.loads(run("risk", "people.csv", "--job", "job.toml", "--json").out)["columns"][0]["columns"] == ["age", "city"]
+    assert json.loads(run("risk", "people.csv", "--job", "job.toml", "--json").out)["columns"][0]["columns"] == [
+        "age",
+        "city",
+    ]
 
 
 def test_a_release_is_measured_before_and_after(run, place):
@@ -42,14 +45,18 @@ def test_a_population_adds_the_journalist(run, place):
 
 def test_the_threshold_says_who_is_at_risk(run, place):
     def at_risk(share):
-        return json.loads(run("risk", "people.csv", "--quasi", "city", "--threshold", share, "--json").out)["prosecutor"]["at_risk"]
+        return json.loads(run("risk", "people.csv", "--quasi", "city", "--threshold", share, "--json").out)[
+            "prosecutor"
+        ]["at_risk"]
 
     assert (at_risk("1"), at_risk("0")) == (0, 200)
     assert run("risk", "people.csv", "--threshold", "2").code == 1
     assert run("risk", "people.csv", "--threshold", "some").code == 1
 
 
-@pytest.mark.parametrize("words", [("nowhere.csv",), ("people.csv", "--quasi", "agee"), ("people.csv", "--source", "people.csv")])
+@pytest.mark.parametrize(
+    "words", [("nowhere.csv",), ("people.csv", "--quasi", "agee"), ("people.csv", "--source", "people.csv")]
+)
 def test_a_wrong_request_about_risk_ends_with_1(run, place, words):
     assert run("risk", *words).code == 1
 

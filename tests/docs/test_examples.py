@@ -1,8 +1,8 @@
 """Every example in README and docs runs, in the order of its page, in a folder of its own.
 
-    ```csv NAME, ```toml NAME   a file of that name         ```python   run; names live on for the page
-    ```toml                     must be valid TOML          ```console  `$ reticent ...` runs; the lines below are its output
-    ```text                     after python: its output    ...         stands for anything, in a line or as lines
+```csv NAME, ```toml NAME   a file of that name         ```python   run; names live on for the page
+```toml                     must be valid TOML          ```console  `$ reticent ...` runs; the lines below are its output
+```text                     after python: its output    ...         stands for anything, in a line or as lines
 """
 
 from __future__ import annotations
@@ -90,7 +90,9 @@ def test_the_examples_of_a_page_run_and_show_what_they_say(page, tmp_path, monke
 def test_every_block_says_what_it_is():
     for page in PAGES:
         for block in blocks(page):
-            assert block.language in ("python", "console", "toml", "csv", "text", "sh"), f"{page.name}, line {block.line}"
+            assert block.language in ("python", "console", "toml", "csv", "text", "sh"), (
+                f"{page.name}, line {block.line}"
+            )
         assert page.read_text(encoding="utf-8").count("```") == 2 * len(blocks(page)), page
 
 

@@ -31,7 +31,13 @@ def table() -> pl.DataFrame:
 @pytest.fixture
 def job() -> rt.Job:
     return rt.Job(
-        columns={"person": rt.identifying(), "age": rt.quasi(), "city": rt.quasi(), "illness": rt.sensitive(), "note": rt.identifying()},
+        columns={
+            "person": rt.identifying(),
+            "age": rt.quasi(),
+            "city": rt.quasi(),
+            "illness": rt.sensitive(),
+            "note": rt.identifying(),
+        },
         promises=[rt.KAnonymity(5), rt.BetaLikeness(2)],
     )
 

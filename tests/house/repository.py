@@ -8,7 +8,19 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "src" / "reticent"
-SKIPPED = {".git", ".venv", "build", "dist", "demo", "__pycache__", ".cache", ".hypothesis", ".pytest_cache", ".ruff_cache", ".mypy_cache"}
+SKIPPED = {
+    ".git",
+    ".venv",
+    "build",
+    "dist",
+    "demo",
+    "__pycache__",
+    ".cache",
+    ".hypothesis",
+    ".pytest_cache",
+    ".ruff_cache",
+    ".mypy_cache",
+}
 TEXT = {".py", ".md", ".toml", ".txt", ".cfg", ".yml", ".yaml", ".csv", ".sh", ".json", ""}
 
 

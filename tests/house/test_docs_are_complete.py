@@ -52,15 +52,15 @@ def test_every_word_of_the_glossary_is_in_alphabetical_order():
 
 
 def test_the_one_sentence_stands_where_people_start_reading():
-    sentence = (
-        "A method turns cells and a promise into a recipe; an engine turns a recipe and rows into a release; an audit recounts the release."
-    )
+    sentence = "A method turns cells and a promise into a recipe; an engine turns a recipe and rows into a release; an audit recounts the release."
     for path in ("README.md", "docs/how-it-works.md", "src/reticent/publish.py"):
         text = (ROOT / path).read_text(encoding="utf-8")
         assert sentence in " ".join(text.replace("> ", "").split()), path
 
 
-@pytest.mark.parametrize("path", sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS.rglob("*.md")]), ids=lambda p: p.name)
+@pytest.mark.parametrize(
+    "path", sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS.rglob("*.md")]), ids=lambda p: p.name
+)
 def test_links_between_pages_lead_somewhere(path):
     for target in re.findall(r"\]\((?!https?:)([^)#]+)", path.read_text(encoding="utf-8")):
         assert (path.parent / target).exists(), f"{path.name} links to {target}"

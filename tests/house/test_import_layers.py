@@ -23,7 +23,19 @@ LAYERS = {
     "audit": {"release", "utility", "kernels", "table"},
     "query": {"release", "kernels", "table"},
     # An adversary knows the method, and counts the source as an engine does.
-    "attacks": {"engines", "job", "kernels", "methods", "models", "query", "recipe", "registry", "release", "table", "utility"},
+    "attacks": {
+        "engines",
+        "job",
+        "kernels",
+        "methods",
+        "models",
+        "query",
+        "recipe",
+        "registry",
+        "release",
+        "table",
+        "utility",
+    },
     "engines": {"recipe", "release", "kernels", "table"},
     "job": {"registry", "models", "table"},
     "draft": {"table"},
@@ -48,7 +60,9 @@ def test_a_module_imports_only_what_stands_below_it(path):
     assert own in LAYERS, f"{own} has no place among the layers yet: give it one"
     allowed = LAYERS[own]
     if allowed is not None:
-        used = {layer(name) for name in imports(path)} - {own} - (ANYBODY if own not in ("kernels", "errors") else set())
+        used = (
+            {layer(name) for name in imports(path)} - {own} - (ANYBODY if own not in ("kernels", "errors") else set())
+        )
         assert used <= allowed, f"{module_name(path)} imports {sorted(used - allowed)}"
 
 
@@ -74,7 +88,12 @@ def test_the_audit_shares_no_code_path_with_planning():
     """Neither a model's caps and checks, nor methods, recipes and engines, nor a kernel that any of them uses."""
     judged = {name for path in (PACKAGE / "audit").rglob("*.py") for name in imports(path)}
     judged |= {name for path in (PACKAGE / "utility").rglob("*.py") for name in imports(path)}
-    planned = {name for part in ("models", "methods", "recipe", "engines") for path in (PACKAGE / part).rglob("*.py") for name in imports(path)}
+    planned = {
+        name
+        for part in ("models", "methods", "recipe", "engines")
+        for path in (PACKAGE / part).rglob("*.py")
+        for name in imports(path)
+    }
     for name in judged:
         assert layer(name) not in ("models", "methods", "recipe", "engines", "registry", "publish", "job"), name
 

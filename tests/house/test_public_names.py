@@ -51,7 +51,20 @@ PUBLIC = [
     "risk",
     "sensitive",
 ]
-HEAVY = ("polars", "numpy", "pyarrow", "pandas", "numba", "pyspark", "fastapi", "starlette", "duckdb", "typer", "rich", "sklearn")
+HEAVY = (
+    "polars",
+    "numpy",
+    "pyarrow",
+    "pandas",
+    "numba",
+    "pyspark",
+    "fastapi",
+    "starlette",
+    "duckdb",
+    "typer",
+    "rich",
+    "sklearn",
+)
 
 
 def test_the_exported_names_are_these():

@@ -36,7 +36,11 @@ def test_a_kernel_says_what_it_does(path):
     tree = ast.parse(path.read_text(encoding="utf-8"))
     assert ast.get_docstring(tree)
     for node in tree.body:
-        if isinstance(node, ast.FunctionDef) and not node.name.startswith("_") and "cython.cfunc" not in map(ast.unparse, node.decorator_list):
+        if (
+            isinstance(node, ast.FunctionDef)
+            and not node.name.startswith("_")
+            and "cython.cfunc" not in map(ast.unparse, node.decorator_list)
+        ):
             assert ast.get_docstring(node), f"{path.name}: {node.name}"
 
 

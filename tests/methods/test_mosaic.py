@@ -54,7 +54,9 @@ def plan(cells: Cells, *promises: object, seed: int = 1, watch=None, **options: 
 
 def loss_of(recipe: Recipe, weights: dict | None = None) -> float:
     lower, upper = recipe.spans()
-    return float((space_of(recipe.cells, weights).per_row(lower, upper) * recipe.as_groups().sizes).sum() / recipe.cells.rows)
+    return float(
+        (space_of(recipe.cells, weights).per_row(lower, upper) * recipe.as_groups().sizes).sum() / recipe.cells.rows
+    )
 
 
 def kept(recipe: Recipe, *promises: object) -> bool:
@@ -82,7 +84,9 @@ def test_a_seed_repeats_the_recipe(promise: object):
 def test_more_effort_never_gives_more_loss(promise: object):
     for number in range(2):
         cells = table(250, number)
-        losses = [loss_of(plan(cells, promise, effort=effort, seed=number)) for effort in ("quick", "balanced", "thorough")]
+        losses = [
+            loss_of(plan(cells, promise, effort=effort, seed=number)) for effort in ("quick", "balanced", "thorough")
+        ]
         assert all(after <= before + 1e-12 for before, after in pairwise(losses))
 
 
@@ -92,7 +96,9 @@ def test_stopping_at_any_moment_gives_a_valid_release(promise: object):
     told: list[float] = []
     for stop in (0, 1, 2, 7):
         told.clear()
-        recipe = plan(cells, promise, effort="balanced", watch=lambda now, stop=stop: told.append(now.loss) or now.sweep >= stop)
+        recipe = plan(
+            cells, promise, effort="balanced", watch=lambda now, stop=stop: told.append(now.loss) or now.sweep >= stop
+        )
         assert kept(recipe, promise)
         assert len(told) == stop + 1
         assert all(after <= before + 1e-12 for before, after in pairwise(told))
@@ -242,11 +248,15 @@ def test_kernels_give_the_same_recipes_uncompiled(monkeypatch: pytest.MonkeyPatc
 def test_kernels_and_domains_agree_on_every_span(kind: str, size: int, null: bool):
     rng = np.random.default_rng(size)
     if kind == "range":
-        domain = range_domain("q", "numeric", "Int64", [str(i) for i in range(size)], np.sort(rng.random(size)), null=null)
+        domain = range_domain(
+            "q", "numeric", "Int64", [str(i) for i in range(size)], np.sort(rng.random(size)), null=null
+        )
     else:
         domain = tree_domain("q", "String", random_tree(rng, size, "q"), null=null, given=True)
     sensitive = tree_domain("s", "String", Hierarchy.flat(["a"]), null=False, given=True)
-    cells = gather((domain,), (sensitive,), np.zeros((1, 1), np.int32), np.zeros((1, 1), np.int32), np.ones(1, np.int64))[0]
+    cells = gather(
+        (domain,), (sensitive,), np.zeros((1, 1), np.int32), np.zeros((1, 1), np.int32), np.ones(1, np.int64)
+    )[0]
     space, span = space_of(cells), pure("mosaic_segment").span
     ends = np.sort(rng.integers(0, domain.size, (300, 2)), axis=1)
     ends = np.vstack([ends, [[0, domain.size - 1], [domain.size - 1] * 2, [domain.size - 2, domain.size - 1]]])
@@ -297,9 +307,13 @@ def test_small_tables_are_solved_to_the_least_loss_nearly_always():
         rng = np.random.default_rng(number)
         points = rng.integers(0, 6, (8, 2))
         points[0], points[1] = 0, 5
-        quasi = tuple(range_domain(f"q{j}", "numeric", "Int64", list("012345"), np.arange(6), null=False) for j in range(2))
+        quasi = tuple(
+            range_domain(f"q{j}", "numeric", "Int64", list("012345"), np.arange(6), null=False) for j in range(2)
+        )
         sensitive = tree_domain("s", "String", Hierarchy.flat(["a"]), null=False, given=True)
-        cells = gather(quasi, (sensitive,), points.astype(np.int32), np.zeros((8, 1), np.int32), np.ones(8, np.int64))[0]
+        cells = gather(quasi, (sensitive,), points.astype(np.int32), np.zeros((8, 1), np.int32), np.ones(8, np.int64))[
+            0
+        ]
         found = loss_of(plan(cells, KAnonymity(2), effort="thorough")) * 8
         optimum = float(least_loss(points, 2, 6))
         assert found >= optimum - 1e-9

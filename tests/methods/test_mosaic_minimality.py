@@ -34,7 +34,11 @@ def release(points: tuple[int, ...], values: tuple[int, ...], promise: object) -
     recipe = coalesce(Mosaic(effort="quick", threads=1).plan(cells, Promises.of([promise]), Random.from_seed(1)))[0]
     lower, upper = recipe.spans()
     counts = recipe.as_groups().histogram(0)
-    return tuple(sorted((int(lo), int(hi), *map(int, held)) for lo, hi, held in zip(lower[:, 0], upper[:, 0], counts, strict=True)))
+    return tuple(
+        sorted(
+            (int(lo), int(hi), *map(int, held)) for lo, hi, held in zip(lower[:, 0], upper[:, 0], counts, strict=True)
+        )
+    )
 
 
 def consistent(points: tuple[int, ...], values: tuple[int, ...], seen: tuple) -> bool:
@@ -81,7 +85,9 @@ def attacked(promise: object, number: int) -> list[tuple[Fraction, Fraction, int
     [(ProbabilisticLDiversity(2), Fraction(1, 2)), (BetaLikeness(1, enhanced=False), Fraction(2, 3))],
     ids=["probabilistic", "beta"],
 )
-def test_knowing_the_method_adds_to_what_a_release_tells_and_can_exceed_the_promise(promise: object, promised: Fraction):
+def test_knowing_the_method_adds_to_what_a_release_tells_and_can_exceed_the_promise(
+    promise: object, promised: Fraction
+):
     found = [entry for number in range(6) for entry in attacked(promise, number)]
     tables = sum(count for _, _, count in found)
     knowing = sum(float(known) * count for known, _, count in found) / tables

@@ -29,9 +29,7 @@ def partitions(items: Sequence) -> Iterator[list[list]]:
 
 def box(rows: Sequence[SourceRow], columns: Sequence[Column]) -> tuple:
     """The smallest label of a block: a range, the leaves of the lowest common ancestor, or "all" where nulls mix in."""
-    return tuple(
-        _side({leaf_of(row[0][j], column.kind) for row in rows}, column) for j, column in enumerate(columns)
-    )
+    return tuple(_side({leaf_of(row[0][j], column.kind) for row in rows}, column) for j, column in enumerate(columns))
 
 
 def _side(leaves: set, column: Column) -> object:

@@ -115,8 +115,11 @@ def c_avg(sizes: Sizes, k: int = 1) -> Fraction:
 
 def precision(sizes: Sizes, columns: Sequence[Column]) -> Fraction:
     lost = sum(
-        (size * label_height(label, column) for labels, size in sizes.items()
-         for label, column in zip(labels, columns, strict=True)),
+        (
+            size * label_height(label, column)
+            for labels, size in sizes.items()
+            for label, column in zip(labels, columns, strict=True)
+        ),
         Fraction(0),
     )
     return 1 - lost / (sum(sizes.values()) * len(columns))

@@ -69,13 +69,13 @@ def delta(groups: Sequence[Histogram], *, absent: str = "break", base: object = 
     return None if None in found else max(found)
 
 
-def k_map(
-    labels: Sequence[tuple[str | None, ...]], population: Sequence[tuple], columns: Sequence[Column]
-) -> int:
+def k_map(labels: Sequence[tuple[str | None, ...]], population: Sequence[tuple], columns: Sequence[Column]) -> int:
     """The least number of people of the population whom one published label tuple covers (Sweeney 2002)."""
     return min(
-        sum(all(covers(label, column, cell) for label, column, cell in zip(tuple_, columns, person, strict=True))
-            for person in population)
+        sum(
+            all(covers(label, column, cell) for label, column, cell in zip(tuple_, columns, person, strict=True))
+            for person in population
+        )
         for tuple_ in set(labels)
     )
 

@@ -12,8 +12,14 @@ from tests.properties import strategies
 
 VALUES = [f"s{i}" for i in range(5)]
 CLOSED_UNDER_UNION = [
-    "k-anonymity", "alpha-k-anonymity", "distinct-l-diversity", "probabilistic-l-diversity", "entropy-l-diversity",
-    "recursive-l-diversity", "t-closeness", "beta-likeness",
+    "k-anonymity",
+    "alpha-k-anonymity",
+    "distinct-l-diversity",
+    "probabilistic-l-diversity",
+    "entropy-l-diversity",
+    "recursive-l-diversity",
+    "t-closeness",
+    "beta-likeness",
 ]
 
 
@@ -114,8 +120,11 @@ def test_a_displayed_figure_agrees_with_the_exact_decision(table):
 def test_a_promise_closed_under_union_is_feasible_where_one_group_keeps_it(table, promise):
     if not table.rows or promise.get("two_sided"):
         return
-    columns = [describe(c["kind"], table.column(q), c["hierarchy"], c["order"]) for q, c in table.columns.items()
-               if q in table.quasi]
+    columns = [
+        describe(c["kind"], table.column(q), c["hierarchy"], c["order"])
+        for q, c in table.columns.items()
+        if q in table.quasi
+    ]
     rows = groups.rows_of(table.rows, table.quasi, table.sensitive)
     single = [groups.overall([{sensitive: 1} for _, sensitive in rows])]
 

@@ -20,8 +20,12 @@ DISEASE_TREE = [
     for leaf in leaves
 ]
 PATIENTS = [  # Cao & Karras 2012, table 1: weight, age, disease
-    ((70, 40), "headache"), ((60, 60), "epilepsy"), ((50, 50), "brain tumors"),
-    ((70, 50), "heart murmur"), ((80, 50), "anemia"), ((60, 70), "angina"),
+    ((70, 40), "headache"),
+    ((60, 60), "epilepsy"),
+    ((50, 50), "brain tumors"),
+    ((70, 50), "heart murmur"),
+    ((80, 50), "anemia"),
+    ((60, 70), "angina"),
 ]
 
 
@@ -68,8 +72,11 @@ def test_the_distances_in_the_disease_tree_are_thirds():
 def test_hierarchical_distance_agrees_with_a_transport_worked_by_hand():
     classes = [
         dict.fromkeys(names, 1)
-        for names in (("ulcer", "cancer", "pneumonia"), ("gastritis", "flu", "bronchitis"),
-                      ("gastritis", "bronchitis", "cancer"))
+        for names in (
+            ("ulcer", "cancer", "pneumonia"),
+            ("gastritis", "flu", "bronchitis"),
+            ("gastritis", "bronchitis", "cancer"),
+        )
     ]
     reference = groups.overall(classes)
     # First class: 1/9 crosses the root at cost 1, 2/9 moves inside the stomach and 2/9 inside infections, at 1/3.
@@ -109,8 +116,9 @@ def test_probabilistic_diversity_and_alpha_are_reciprocal():
 
 
 def test_one_patient_from_each_bucket_of_example_1_makes_classes_that_are_1_like_and_no_less():
-    classes = [dict.fromkeys(c, 1) for c in (("headache", "brain tumors", "heart murmur"),
-                                             ("epilepsy", "anemia", "angina"))]
+    classes = [
+        dict.fromkeys(c, 1) for c in (("headache", "brain tumors", "heart murmur"), ("epilepsy", "anemia", "angina"))
+    ]
     assert measures.beta(classes) == 1
     assert measures.holds("beta-likeness", classes, beta=1)
     assert not measures.holds("beta-likeness", classes, beta="0.999")

@@ -44,18 +44,28 @@ def test_enhanced_beta_likeness_is_not_certified_wrongly():
 
 
 @settings(deadline=None, max_examples=60)
-@given(st.lists(st.tuples(st.integers(0, 9), st.sampled_from("aaabbc")), min_size=4, max_size=60), st.sampled_from(["0.5", "1", "3"]))
+@given(
+    st.lists(st.tuples(st.integers(0, 9), st.sampled_from("aaabbc")), min_size=4, max_size=60),
+    st.sampled_from(["0.5", "1", "3"]),
+)
 def test_a_release_that_promises_enhanced_beta_likeness_has_it_by_the_definition(rows, beta):
     frame = pl.DataFrame(rows, schema=["q", "s"], orient="row")
-    release = rt.publish(rt.Job(columns={"q": rt.quasi(), "s": rt.sensitive()}, promises=[rt.BetaLikeness(beta)]), frame=frame)
+    release = rt.publish(
+        rt.Job(columns={"q": rt.quasi(), "s": rt.sensitive()}, promises=[rt.BetaLikeness(beta)]), frame=frame
+    )
     assert enhanced_holds(groups_of(release.frame(), ["q"]), float(beta))
 
 
 @settings(deadline=None, max_examples=60)
-@given(st.lists(st.tuples(st.integers(0, 9), st.sampled_from("aaabbc")), min_size=4, max_size=60), st.sampled_from(["0.05", "0.2", "0.4"]))
+@given(
+    st.lists(st.tuples(st.integers(0, 9), st.sampled_from("aaabbc")), min_size=4, max_size=60),
+    st.sampled_from(["0.05", "0.2", "0.4"]),
+)
 def test_t_closeness_is_enforced_where_it_is_asked_for(rows, t):
     frame = pl.DataFrame(rows, schema=["q", "s"], orient="row")
-    release = rt.publish(rt.Job(columns={"q": rt.quasi(), "s": rt.sensitive()}, promises=[rt.TCloseness(t)]), frame=frame)
+    release = rt.publish(
+        rt.Job(columns={"q": rt.quasi(), "s": rt.sensitive()}, promises=[rt.TCloseness(t)]), frame=frame
+    )
     assert measures.holds("t-closeness", groups_of(release.frame(), ["q"]), t=t)
 
 
@@ -65,7 +75,11 @@ def test_t_closeness_is_enforced_where_it_is_asked_for(rows, t):
 def test_k_holds_on_both_halves_of_every_cut(rows, k, cuts):
     """Many equal values at a median leave one side short."""
     frame = pl.DataFrame([(a, b, "x") for a, b in rows], schema=["q", "r", "s"], orient="row")
-    job = rt.Job(columns={"q": rt.quasi(), "r": rt.quasi(), "s": rt.sensitive()}, promises=[rt.KAnonymity(k)], method=rt.Mondrian(cuts=cuts))
+    job = rt.Job(
+        columns={"q": rt.quasi(), "r": rt.quasi(), "s": rt.sensitive()},
+        promises=[rt.KAnonymity(k)],
+        method=rt.Mondrian(cuts=cuts),
+    )
     if len(rows) < k:
         with pytest.raises(PromiseUnreachable):
             rt.publish(job, frame=frame)
@@ -98,7 +112,8 @@ def test_no_index_and_no_row_number_is_added(tmp_path, kind, format):
 
 def test_rows_with_a_missing_value_are_not_dropped():
     frame = pl.read_csv(MADE / "people.csv").with_columns(
-        pl.when(pl.int_range(pl.len()) % 9 > 0).then("age").alias("age"), pl.when(pl.int_range(pl.len()) % 7 > 0).then("town").alias("town")
+        pl.when(pl.int_range(pl.len()) % 9 > 0).then("age").alias("age"),
+        pl.when(pl.int_range(pl.len()) % 7 > 0).then("town").alias("town"),
     )
     release = rt.publish(rt.Job(columns=PEOPLE, promises=[rt.KAnonymity(5)]), frame=frame)
     assert (release.manifest["rows"], release.manifest["withheld"]) == (240, 0)
@@ -109,7 +124,12 @@ def test_more_people_in_a_group_than_there_are_is_refused_in_words():
     with pytest.raises(PromiseUnreachable, match="A group needs 241 rows, and the table has 240") as caught:
         rt.publish(rt.Job(columns=PEOPLE, promises=[rt.KAnonymity(241)]), frame=pl.read_csv(MADE / "people.csv"))
     assert caught.value.exit_code == 2
-    assert rt.publish(rt.Job(columns=PEOPLE, promises=[rt.KAnonymity(240)]), frame=pl.read_csv(MADE / "people.csv")).audited["groups"] == 1
+    assert (
+        rt.publish(
+            rt.Job(columns=PEOPLE, promises=[rt.KAnonymity(240)]), frame=pl.read_csv(MADE / "people.csv")
+        ).audited["groups"]
+        == 1
+    )
 
 
 def test_a_failure_is_an_error_and_never_an_empty_table(tmp_path, monkeypatch, capsys):
@@ -133,12 +153,18 @@ l = 9
 
 
 @pytest.mark.parametrize("kind", ["numbers", "text", "mixed"])
-@pytest.mark.parametrize("frame_of", [pl.DataFrame, lambda data: pytest.importorskip("pandas").DataFrame(data)], ids=["polars", "pandas"])
+@pytest.mark.parametrize(
+    "frame_of", [pl.DataFrame, lambda data: pytest.importorskip("pandas").DataFrame(data)], ids=["polars", "pandas"]
+)
 def test_a_missing_value_is_never_compared_with_another(kind, frame_of):
     """`'<' not supported between instances of 'float' and 'str'`."""
-    values = {"numbers": [1.5, None, 3.0, float("nan")], "text": ["b", None, "a", "c"], "mixed": ["1", None, "x", "2"]}[kind]
+    values = {"numbers": [1.5, None, 3.0, float("nan")], "text": ["b", None, "a", "c"], "mixed": ["1", None, "x", "2"]}[
+        kind
+    ]
     data = {"q": values * 10, "s": ["flu", "cold"] * 20}
-    release = rt.publish(rt.Job(columns={"q": rt.quasi(), "s": rt.sensitive()}, promises=[rt.KAnonymity(5)]), frame=frame_of(data))
+    release = rt.publish(
+        rt.Job(columns={"q": rt.quasi(), "s": rt.sensitive()}, promises=[rt.KAnonymity(5)]), frame=frame_of(data)
+    )
     assert release.manifest["rows"] == 40
     assert release.frame()["q"].null_count() in (10, 20)
 

@@ -36,7 +36,9 @@ def test_the_audit_of_another_tool_s_table_has_the_oracles_measures(name):
     assert found.groups == len(groups) > 1
     for measure, expected in measures.achieved(groups).items():
         assert found.exact[measure] == (pytest.approx(expected) if isinstance(expected, float) else expected), measure
-    assert [verdict.kept for verdict in found.promises] == [measures.holds(groups=groups, **promise) for promise in promises]
+    assert [verdict.kept for verdict in found.promises] == [
+        measures.holds(groups=groups, **promise) for promise in promises
+    ]
     assert found.utility["ail"] is not None
 
 
@@ -65,7 +67,9 @@ def misplaced(name):
 def test_the_audit_finds_rows_that_are_in_the_wrong_place_and_the_order_that_was_kept(name):
     """The order of the source says whose row is whose."""
     quasi, hierarchies, source = TABLES[name]
-    found = rt.audit(MADE / name, quasi=quasi, sensitive=["illness"], hierarchy=hierarchies, source=MADE / source).source
+    found = rt.audit(
+        MADE / name, quasi=quasi, sensitive=["illness"], hierarchy=hierarchies, source=MADE / source
+    ).source
     if name == "anjana_suppressed.csv":  # another's row may fit where its own does not
         assert 0 < found.unmatched <= misplaced(name)
     else:

@@ -29,7 +29,9 @@ ASKED = {
     "probabilistic": [
         ("probabilistic-l-diversity", ProbabilisticLDiversity, {"l": Fraction(few)}) for few in ("3/2", "2", "5/2")
     ],
-    "alpha": [("alpha-k-anonymity", AlphaKAnonymity, {"alpha": Fraction(a), "k": k}) for a, k in (("1/2", 3), ("2/3", 2))],
+    "alpha": [
+        ("alpha-k-anonymity", AlphaKAnonymity, {"alpha": Fraction(a), "k": k}) for a, k in (("1/2", 3), ("2/3", 2))
+    ],
     "beta": [("beta-likeness", BetaLikeness, {"beta": Fraction(b)}) for b in ("1/2", "1", "2", "4")],
     "basic": [("beta-likeness", BetaLikeness, {"beta": Fraction(b), "enhanced": False}) for b in ("1/2", "1", "3")],
     "two-sided": [("beta-likeness", BetaLikeness, {"beta": Fraction(b), "two_sided": True}) for b in ("1", "2", "4")],
@@ -38,10 +40,14 @@ ASKED = {
         ("delta-disclosure", DeltaDisclosure, {"delta": Fraction(d), "base": 2, "absent": "ignore"}) for d in ("1", "2")
     ],
     "entropy": [("entropy-l-diversity", EntropyLDiversity, {"l": Fraction(few)}) for few in ("3/2", "2", "3")],
-    "recursive": [("recursive-l-diversity", RecursiveLDiversity, {"c": Fraction(c), "l": few}) for c, few in ((2, 2), (3, 3))],
+    "recursive": [
+        ("recursive-l-diversity", RecursiveLDiversity, {"c": Fraction(c), "l": few}) for c, few in ((2, 2), (3, 3))
+    ],
     "equal": [("t-closeness", TCloseness, {"t": Fraction(t)}) for t in ("1/10", "1/4", "1/2")],
     "ordered": [("t-closeness", TCloseness, {"t": Fraction(t), "distance": "ordered"}) for t in ("1/10", "1/4")],
-    "hierarchical": [("t-closeness", TCloseness, {"t": Fraction(t), "distance": "hierarchical"}) for t in ("1/10", "1/4")],
+    "hierarchical": [
+        ("t-closeness", TCloseness, {"t": Fraction(t), "distance": "hierarchical"}) for t in ("1/10", "1/4")
+    ],
 }
 TABLES = 130  # of each kind of promise; 14 kinds
 
@@ -64,7 +70,9 @@ def test_every_published_group_passes_the_oracle_and_rows_are_conserved(kind: st
         cells = random_cells(number, most_rows=60)
         model, promise, asked = ASKED[kind][number % len(ASKED[kind])]
         try:
-            recipe = Mosaic(effort="quick", threads=1).plan(cells, Promises.of([promise(**asked)]), Random.from_seed(number))
+            recipe = Mosaic(effort="quick", threads=1).plan(
+                cells, Promises.of([promise(**asked)]), Random.from_seed(number)
+            )
         except PromiseUnreachable:
             # closed under union: where it is refused, all rows in one group must break it
             whole = histograms(Recipe.of_groups(cells, np.zeros(len(cells), np.int64)))

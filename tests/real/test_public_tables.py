@@ -77,7 +77,9 @@ def test_adults_complete_cases_publish_from_csv_under_several_promises(data, tmp
     assert all(promise["kept"] for promise in found.to_dict()["promises"])
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning")  # the judge leaves files open
+@pytest.mark.filterwarnings(
+    "ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning"
+)  # the judge leaves files open
 @pytest.mark.parametrize("work", ["adult30k", "acs100k"])
 def test_the_common_judge_agrees_with_our_information_loss(bench, judge, work):
     meta, source, hierarchies = judge.load(bench, work)

@@ -24,7 +24,12 @@ def crowd(outliers=(95,), rows=200):
 
 def job(at_most, **how):
     columns = {"age": rt.quasi(), "illness": rt.sensitive()}
-    return rt.Job(columns=columns, promises=how.pop("promises", [rt.KAnonymity(5)]), release=rt.Output(suppress_at_most=at_most), **how)
+    return rt.Job(
+        columns=columns,
+        promises=how.pop("promises", [rt.KAnonymity(5)]),
+        release=rt.Output(suppress_at_most=at_most),
+        **how,
+    )
 
 
 def test_nothing_is_withheld_by_default():

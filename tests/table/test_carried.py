@@ -39,14 +39,20 @@ def oracle_v(pairs):
     left, right = Counter(a for a, _ in pairs), Counter(b for _, b in pairs)
     if min(len(left), len(right)) < 2:
         return 0.0
-    square = sum((Fraction(both[a, b]) - Fraction(left[a] * right[b], n)) ** 2 / Fraction(left[a] * right[b], n) for a in left for b in right)
+    square = sum(
+        (Fraction(both[a, b]) - Fraction(left[a] * right[b], n)) ** 2 / Fraction(left[a] * right[b], n)
+        for a in left
+        for b in right
+    )
     return math.sqrt(square / (n * (min(len(left), len(right)) - 1)))
 
 
 @settings(deadline=None, max_examples=60)
 @given(st.lists(st.tuples(st.sampled_from("abcd"), st.sampled_from([1, 2, None])), min_size=2, max_size=30))
 def test_association_is_cramers_v_in_planning_and_in_the_audit(pairs):
-    frame = pl.DataFrame({"c": [a for a, _ in pairs], "s": pl.Series([b for _, b in pairs], dtype=pl.Int64), "q": ["x"] * len(pairs)})
+    frame = pl.DataFrame(
+        {"c": [a for a, _ in pairs], "s": pl.Series([b for _, b in pairs], dtype=pl.Int64), "q": ["x"] * len(pairs)}
+    )
     expected = pytest.approx(oracle_v(pairs), abs=1e-9)
     assert cramers_v(frame.lazy(), "c", "s") == expected
     audited = rt.audit(frame, columns={"q": rt.quasi(), "s": rt.sensitive(missing="category"), "c": rt.insensitive()})

@@ -21,12 +21,24 @@ def table(persons=80, most=3, seed=4):
     rows = []
     for person in range(persons):
         for _ in range(draw.randint(1, most) if person else most):
-            rows.append((f"person {person:03}", f"house {person // 3:03}", draw.randint(20, 60), draw.choice(["flu", "cold", "gout"])))
+            rows.append(
+                (
+                    f"person {person:03}",
+                    f"house {person // 3:03}",
+                    draw.randint(20, 60),
+                    draw.choice(["flu", "cold", "gout"]),
+                )
+            )
     return pl.DataFrame(rows, schema=["person", "house", "age", "illness"], orient="row")
 
 
 def job(most=3, k=4, **columns):
-    declared = {"person": rt.identifying(rows_per_person=most), "house": rt.identifying(), "age": rt.quasi(), "illness": rt.sensitive()}
+    declared = {
+        "person": rt.identifying(rows_per_person=most),
+        "house": rt.identifying(),
+        "age": rt.quasi(),
+        "illness": rt.sensitive(),
+    }
     return rt.Job(columns={**declared, **columns}, promises=[rt.KAnonymity(k)])
 
 
@@ -95,7 +107,9 @@ def test_a_forged_declaration_is_judged_by_the_rows(tmp_path):
 def test_identifying_columns_are_never_published():
     release = rt.publish(job(), frame=table())
     assert release.frame().columns == ["age", "illness"]
-    assert not any(b"person 0" in path.read_bytes() or b"house 0" in path.read_bytes() for path in release.folder.iterdir())
+    assert not any(
+        b"person 0" in path.read_bytes() or b"house 0" in path.read_bytes() for path in release.folder.iterdir()
+    )
 
 
 def test_a_person_with_more_rows_than_declared_is_refused_unnamed():

@@ -45,7 +45,9 @@ def audit(release: Any, *, source: Any = None, expect_digest: str | None = None,
     if kind is None:
         published = _table(release, expect_digest, job, columns, quasi, sensitive, hierarchy, missing, promises)
     else:
-        published = open_folder(_folder(release), expect_digest, each_row=source is not None or _carries(_folder(release)))
+        published = open_folder(
+            _folder(release), expect_digest, each_row=source is not None or _carries(_folder(release))
+        )
     numbered = {column["name"]: number(published.frame[column["name"]]) for column in published.named(Role.QUASI)}
     groups = group(list(numbered.values()), len(published.frame), published.times)
     found = _sensitive(published, groups)

@@ -152,8 +152,16 @@ def _codes(extent: Extent, known: list[Any], code: Mapping[Any, int], size: int)
     if extent.form == "null":
         return np.array([len(known)])
     if extent.form == "range":
-        first = (bisect_right if extent.open_lower else bisect_left)(known, extent.lower) if extent.endless != "lower" else 0
-        last = (bisect_left if extent.open_upper else bisect_right)(known, extent.upper) if extent.endless != "upper" else len(known)
+        first = (
+            (bisect_right if extent.open_lower else bisect_left)(known, extent.lower)
+            if extent.endless != "lower"
+            else 0
+        )
+        last = (
+            (bisect_left if extent.open_upper else bisect_right)(known, extent.upper)
+            if extent.endless != "upper"
+            else len(known)
+        )
         return np.arange(first, last)
     if isinstance(extent.leaves, range):
         return np.arange(bisect_left(known, extent.leaves[0]), bisect_right(known, extent.leaves[-1]))

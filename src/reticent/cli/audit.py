@@ -44,9 +44,17 @@ def audit(
     from reticent.job import Job
 
     if not release.exists():
-        raise RequestError(f"There is no {release}.", attempt="the folder that `reticent publish` made, or a plain file.")
+        raise RequestError(
+            f"There is no {release}.", attempt="the folder that `reticent publish` made, or a plain file."
+        )
     given: dict[str, Any] = {"source": _source(source, missing), "expect_digest": expect_digest}
-    plain = {"job": job, "quasi": quasi, "sensitive": sensitive, "hierarchy": hierarchy, "missing": missing if source is None else None}
+    plain = {
+        "job": job,
+        "quasi": quasi,
+        "sensitive": sensitive,
+        "hierarchy": hierarchy,
+        "missing": missing if source is None else None,
+    }
     if release.is_dir():
         if asked := [f"--{name}" for name, value in plain.items() if value]:
             raise RequestError(f"{', '.join(asked)} describe a plain file; a release folder describes itself.")
@@ -78,5 +86,7 @@ def _files(given: list[str] | None) -> dict[str, str]:
 
     pairs = [entry.partition("=") for entry in given or ()]
     if wrong := [column for column, mark, path in pairs if not (column and mark and path)]:
-        raise RequestError(f"--hierarchy: {wrong[0]!r} names no column and file.", attempt="--hierarchy education=education.csv.")
+        raise RequestError(
+            f"--hierarchy: {wrong[0]!r} names no column and file.", attempt="--hierarchy education=education.csv."
+        )
     return {column: path for column, _, path in pairs}

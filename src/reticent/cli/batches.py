@@ -72,7 +72,9 @@ def _publish_one(job: Job, name: str, part: pl.DataFrame, to: Path, seed: int | 
 def _parts(frame: pl.DataFrame, by: str, job: Job) -> Iterator[tuple[str, pl.DataFrame]]:
     """Each batch under a name that a folder can have, in the order of the column's values."""
     if frame[by].null_count():
-        raise ColumnError(f"The column {by!r} to batch by is missing in {frame[by].null_count()} row(s).", attempt="filling it.")
+        raise ColumnError(
+            f"The column {by!r} to batch by is missing in {frame[by].null_count()} row(s).", attempt="filling it."
+        )
     roles = resolve(job.columns, frame.columns, "drop")
     drop = by not in roles or roles[by].role is Role.IDENTIFYING
     columns = [name for name in frame.columns if not (drop and name == by and name not in roles)]

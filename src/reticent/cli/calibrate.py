@@ -77,7 +77,9 @@ def _counts(text: str) -> list[int]:
     except ValueError:
         found = []
     if not found or min(found) < 1:
-        raise RequestError("--counts takes whole numbers above 0, with commas between them.", attempt="--counts 10,4,2,1,1.")
+        raise RequestError(
+            "--counts takes whole numbers above 0, with commas between them.", attempt="--counts 10,4,2,1,1."
+        )
     return found
 
 

@@ -57,12 +57,17 @@ def _eligibility(advice, show_values: bool) -> list[str]:
     if advice["eligible"]:
         return [f"{held}: the table supports l = {advice['l']}, and at most l = {advice['supports']}."]
     named = f" ({', '.join(advice['dominating_values'])})" if show_values else ""
-    lines = [f"{held}, and l = {advice['l']} allows {1 / advice['l']:.4f}: {advice['dominating']} value(s){named} dominate."]
+    lines = [
+        f"{held}, and l = {advice['l']} allows {1 / advice['l']:.4f}: {advice['dominating']} value(s){named} dominate."
+    ]
     lines.append(f"Without withholding rows the table supports l = {advice['supports']}.")
     if None in advice["withheld"].values():
         return [*lines, f"It has {advice['values']} values, and l = {advice['l']} needs as many."]
     costs = ", ".join(f"{name} {count:,.0f}" for name, count in advice["withheld"].items())
-    return [*lines, f'[[prepare]] name = "suppression", l = {advice["l"]} would restore it; rows withheld on average by kind: {costs}.']
+    return [
+        *lines,
+        f'[[prepare]] name = "suppression", l = {advice["l"]} would restore it; rows withheld on average by kind: {costs}.',
+    ]
 
 
 def _planned(one) -> tuple[str, ...]:

@@ -45,7 +45,9 @@ def data(
         frame.write_csv(part) if target.suffix == ".csv" else frame.write_parquet(part)
     saved = [] if hierarchies is None else _save_hierarchies(name, hierarchies)
     if json:
-        say_json({"data": name, "path": str(target), "rows": len(frame), "columns": frame.columns, "hierarchies": saved})
+        say_json(
+            {"data": name, "path": str(target), "rows": len(frame), "columns": frame.columns, "hierarchies": saved}
+        )
         return
     say(f"{target}: {len(frame):,} rows of {', '.join(frame.columns)}.", *saved)
 

@@ -72,7 +72,9 @@ def known(error: BaseException) -> ReticentError:
 
 def place(error: BaseException) -> str:
     """The innermost line of our code that the error passed."""
-    steps = [step for step in tracebacks.extract_tb(error.__traceback__) if f"{os.sep}reticent{os.sep}" in step.filename]
+    steps = [
+        step for step in tracebacks.extract_tb(error.__traceback__) if f"{os.sep}reticent{os.sep}" in step.filename
+    ]
     return f"in {os.path.basename(steps[-1].filename)}, line {steps[-1].lineno}" if steps else "outside our code"
 
 

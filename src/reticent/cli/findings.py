@@ -7,7 +7,11 @@ from typing import Any
 
 from reticent.cli.printing import number, say, say_table
 
-VERDICT = {True: "Every promise is kept.", False: "NOT every promise is kept.", None: "The files alone do not show every promise."}
+VERDICT = {
+    True: "Every promise is kept.",
+    False: "NOT every promise is kept.",
+    None: "The files alone do not show every promise.",
+}
 KEPT = {True: "yes", False: "NO", None: "not shown"}
 
 
@@ -29,15 +33,28 @@ def say_findings(found: Mapping[str, Any]) -> None:
     if carried := found.get("carried"):
         say("")
         ties = [", ".join(f"{name} {value:.2f}" for name, value in one["association"].items()) for one in carried]
-        rows = [(one["column"], f"{one['distinct']:,}", f"{one['unique']:.1%}", tie) for one, tie in zip(carried, ties, strict=True)]
-        say_table(("carried column", "distinct values", "rows with one of their own", "association (Cramer's V)"), rows, indent=2)
+        rows = [
+            (one["column"], f"{one['distinct']:,}", f"{one['unique']:.1%}", tie)
+            for one, tie in zip(carried, ties, strict=True)
+        ]
+        say_table(
+            ("carried column", "distinct values", "rows with one of their own", "association (Cramer's V)"),
+            rows,
+            indent=2,
+        )
     for line in found.get("notes", ()):
         say("", f"Note: {line}")
 
 
 def _promise(entry: Mapping[str, Any]) -> tuple[str, ...]:
     about = f" of {entry['column']}" if entry.get("column") else ""
-    return (entry["model"] + about, _pairs(entry["asked"]), _pairs(entry["achieved"]), KEPT[entry["kept"]], entry["evidence"])
+    return (
+        entry["model"] + about,
+        _pairs(entry["asked"]),
+        _pairs(entry["achieved"]),
+        KEPT[entry["kept"]],
+        entry["evidence"],
+    )
 
 
 def _pairs(values: Mapping[str, Any]) -> str:

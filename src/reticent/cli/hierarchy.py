@@ -61,7 +61,11 @@ def hierarchy(
         shown = {"table": tree.rows()} if file is not None or show_values else {}
         say_json({**facts, **shown})
         return
-    say(f"{facts['values']:,} values in {facts['height'] + 1} levels, the root included" + (f"; {asked[1]}." if asked else "."), "")
+    say(
+        f"{facts['values']:,} values in {facts['height'] + 1} levels, the root included"
+        + (f"; {asked[1]}." if asked else "."),
+        "",
+    )
     rows = zip(range(tree.height + 1), facts["groups"], facts.get("smallest", [""] * (tree.height + 1)), strict=True)
     say_table(("level", "groups", "rows of the smallest"), rows, indent=2)
     if file is not None or show_values:
@@ -93,14 +97,18 @@ def _read(file: Path, values: Any) -> Any:
     from reticent.table.hierarchy import Hierarchy
 
     if not file.exists():
-        raise HierarchyError(f"There is no file {file}.", attempt="a hierarchy file, or --data and --column to build one.")
+        raise HierarchyError(
+            f"There is no file {file}.", attempt="a hierarchy file, or --data and --column to build one."
+        )
     text = file.read_bytes()[:64].lstrip(b"\xef\xbb\xbf").lstrip().lower()
     if text.startswith((b"{", b"distinct", b"range")) or file.suffix == ".json":
         return from_amnesia(file, values)
     return Hierarchy.read(file)
 
 
-def _built(values: Any, column: str | None, build: str | None, given: list[str] | None) -> tuple[tuple[dict[str, Any], str], Any]:
+def _built(
+    values: Any, column: str | None, build: str | None, given: list[str] | None
+) -> tuple[tuple[dict[str, Any], str], Any]:
     """What was asked for, why, and the hierarchy."""
     from reticent.errors import RequestError
     from reticent.table.builders import build as made
@@ -149,7 +157,12 @@ def _facts(tree: Any, found: Any, asked: Any, output: Path | None) -> dict[str, 
     groups = [len(set(tree.paths[:, level].tolist())) for level in range(tree.height + 1)]
     facts: dict[str, Any] = {"values": len(tree.leaves), "height": tree.height, "groups": groups}
     if found is not None:
-        facts |= {"rows": found.rows, "missing": found.missing_rows, "unused": found.unused, "smallest": list(found.smallest)}
+        facts |= {
+            "rows": found.rows,
+            "missing": found.missing_rows,
+            "unused": found.unused,
+            "smallest": list(found.smallest),
+        }
         facts["groups"] = list(found.levels)
     if asked:
         facts |= {"hierarchy": {name: _plain(value) for name, value in asked[0].items()}, "why": asked[1]}

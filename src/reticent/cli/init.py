@@ -51,7 +51,10 @@ def init(
     if json:
         say_json({"job": str(target), **_facts(found)})
         return
-    rows = ((c.name, c.type or "categorical", f"{c.distinct:,}", f"{c.missing:,}", c.role.value, c.risk) for c in found.columns)
+    rows = (
+        (c.name, c.type or "categorical", f"{c.distinct:,}", f"{c.missing:,}", c.role.value, c.risk)
+        for c in found.columns
+    )
     say_table(("column", "type", "distinct", "missing", "proposed role", "risk"), rows)
     say("", f"{target} is a draft: confirm each role in it, then `reticent check {target}`.")
 

@@ -7,12 +7,17 @@ from typing import Annotated
 
 import typer
 
-JobFile = Annotated[Path, typer.Argument(metavar="JOB", help="The job file (TOML); `reticent init DATA` drafts one.", show_default=False)]
+JobFile = Annotated[
+    Path,
+    typer.Argument(metavar="JOB", help="The job file (TOML); `reticent init DATA` drafts one.", show_default=False),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 ShowValues = Annotated[
-    bool, typer.Option("--show-values", help="List the values an error speaks of. They may be a person's: not for logs.")
+    bool,
+    typer.Option("--show-values", help="List the values an error speaks of. They may be a person's: not for logs."),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace what stands there.")]
 Missing = Annotated[
-    list[str] | None, typer.Option("--missing", metavar="TEXT", help="A text that means missing, such as '?'; may be repeated.")
+    list[str] | None,
+    typer.Option("--missing", metavar="TEXT", help="A text that means missing, such as '?'; may be repeated."),
 ]

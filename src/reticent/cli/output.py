@@ -18,7 +18,9 @@ def new_file(target: Path, force: bool) -> Iterator[Path]:
     from reticent.release.store import staged
 
     if target.is_dir() or (target.exists() and not force):
-        raise OutputExists(f"{target} exists.", attempt="another name" + (" (-o)." if target.is_dir() else " (-o), or --force."))
+        raise OutputExists(
+            f"{target} exists.", attempt="another name" + (" (-o)." if target.is_dir() else " (-o), or --force.")
+        )
     with staged(target) as folder:
         with writing(target):
             yield folder / target.name

@@ -58,7 +58,16 @@ def publish(
     together = no_longer_promised(ledger.of_same_source(output))
     if json:
         said = {"notices": list(release.notices), "together": together}
-        say_json({"release": str(output), "digest": release.digest, "owner": str(owner), "seeded": seed is not None, **said, **found})
+        say_json(
+            {
+                "release": str(output),
+                "digest": release.digest,
+                "owner": str(owner),
+                "seeded": seed is not None,
+                **said,
+                **found,
+            }
+        )
         return
     say(f"Published {output}.", "")
     say_findings(found)

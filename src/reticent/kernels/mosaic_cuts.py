@@ -128,7 +128,9 @@ class Cutter:
         self.top = np.zeros((16, 7))
         self.subs, self.pick = np.zeros((9, 2, d), np.int32), np.zeros(rows, np.int32)
         self.deep, self.picked, self.within = 0, 0, 0
-        (self.cell, self.qty, self.order, self.take, self.outc, self.outq) = (np.zeros(rows, np.int32) for _ in range(6))
+        (self.cell, self.qty, self.order, self.take, self.outc, self.outq) = (
+            np.zeros(rows, np.int32) for _ in range(6)
+        )
         self.bucket = np.zeros(min(int(space[1][:, 2].max(initial=0)), 4 * rows + 64) + 64, np.int32)
         self.own, self.tc = np.zeros((2, rows), np.int32), np.zeros((2, rows), np.int32)
         self.stack, self.oute, self.outn = (np.zeros(rows + 2, np.int64) for _ in range(3))
@@ -761,7 +763,16 @@ class Cutter:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def offer(self, gain: cython.double, j: cython.Py_ssize_t, kind: cython.int, c: cython.int, s: cython.longlong, stage: cython.Py_ssize_t, last: cython.int) -> cython.int:
+    def offer(
+        self,
+        gain: cython.double,
+        j: cython.Py_ssize_t,
+        kind: cython.int,
+        c: cython.int,
+        s: cython.longlong,
+        stage: cython.Py_ssize_t,
+        last: cython.int,
+    ) -> cython.int:
         i: cython.Py_ssize_t = self.tries - 1
         q: cython.Py_ssize_t
         if self.noise > 0.0:
@@ -897,7 +908,9 @@ class Cutter:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def weigh_nodes(self, j: cython.Py_ssize_t, stage: cython.Py_ssize_t, reach: cython.double, level: cython.Py_ssize_t) -> cython.int:
+    def weigh_nodes(
+        self, j: cython.Py_ssize_t, stage: cython.Py_ssize_t, reach: cython.double, level: cython.Py_ssize_t
+    ) -> cython.int:
         """One node of a hierarchy's level (or one number) against the rest."""
         i: cython.Py_ssize_t = 0
         e: cython.Py_ssize_t
@@ -913,7 +926,9 @@ class Cutter:
             first = self.codes[self.cell[self.order[i]], j]
             e = i
             here = 0
-            while e < count and self.nodes[level + self.codes[self.cell[self.order[e]], j]] == self.nodes[level + first]:
+            while (
+                e < count and self.nodes[level + self.codes[self.cell[self.order[e]], j]] == self.nodes[level + first]
+            ):
                 here += self.qty[self.order[e]]
                 e += 1
             last = self.codes[self.cell[self.order[e - 1]], j]
@@ -933,7 +948,9 @@ class Cutter:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def weigh_balanced(self, j: cython.Py_ssize_t, c: cython.int, after: cython.int, before: cython.longlong) -> cython.int:
+    def weigh_balanced(
+        self, j: cython.Py_ssize_t, c: cython.int, after: cython.int, before: cython.longlong
+    ) -> cython.int:
         """Estimate the cut after code c whose sides borrow from each other, as far as each value's rows reach."""
         q: cython.Py_ssize_t
         v: cython.int
@@ -973,7 +990,9 @@ class Cutter:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def quotas(self, j: cython.Py_ssize_t, kind: cython.int, c: cython.int, last: cython.int, s: cython.longlong) -> cython.longlong:
+    def quotas(
+        self, j: cython.Py_ssize_t, kind: cython.int, c: cython.int, last: cython.int, s: cython.longlong
+    ) -> cython.longlong:
         """Bounds of each value for the cut; the rows that may be taken beyond the lower ones."""
         i: cython.Py_ssize_t
         q: cython.Py_ssize_t
@@ -1278,7 +1297,14 @@ class Cutter:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def nearest(self, g: cython.Py_ssize_t, chosen: cython.Py_ssize_t, total: cython.Py_ssize_t, near: cython.double, room: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    def nearest(
+        self,
+        g: cython.Py_ssize_t,
+        chosen: cython.Py_ssize_t,
+        total: cython.Py_ssize_t,
+        near: cython.double,
+        room: cython.Py_ssize_t,
+    ) -> cython.Py_ssize_t:
         h: cython.Py_ssize_t
         i: cython.Py_ssize_t
         j: cython.Py_ssize_t
@@ -1313,7 +1339,15 @@ class Cutter:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def sweep(self, total: cython.Py_ssize_t, end: cython.Py_ssize_t, mates: cython.Py_ssize_t, near: cython.double, cap: cython.Py_ssize_t, dear: cython.double) -> cython.Py_ssize_t:
+    def sweep(
+        self,
+        total: cython.Py_ssize_t,
+        end: cython.Py_ssize_t,
+        mates: cython.Py_ssize_t,
+        near: cython.double,
+        cap: cython.Py_ssize_t,
+        dear: cython.double,
+    ) -> cython.Py_ssize_t:
         """Pool each costly group with its nearest and cut the pool anew; keep what is not worse."""
         g: cython.Py_ssize_t
         h: cython.Py_ssize_t
@@ -1413,7 +1447,14 @@ class Cutter:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def trade(self, total: cython.Py_ssize_t, end: cython.Py_ssize_t, near: cython.double, cap: cython.Py_ssize_t, orders: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    def trade(
+        self,
+        total: cython.Py_ssize_t,
+        end: cython.Py_ssize_t,
+        near: cython.double,
+        cap: cython.Py_ssize_t,
+        orders: cython.Py_ssize_t,
+    ) -> cython.Py_ssize_t:
         """Let each costly group and a near one trade rows of equal value: no histogram changes, so any promise survives."""
         g: cython.Py_ssize_t
         h: cython.Py_ssize_t

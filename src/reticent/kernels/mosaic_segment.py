@@ -370,7 +370,11 @@ def resolve_block(
             i = back[pick, e]
             # units that go home one by one are kept as one idle group
             if e - i == 1 and marks[pool[pick + 1, i], 0] >= 0:
-                while i > 0 and back[pick, i] == i - 1 and marks[pool[pick + 1, i - 1], 0] == marks[pool[pick + 1, e - 1], 0]:
+                while (
+                    i > 0
+                    and back[pick, i] == i - 1
+                    and marks[pool[pick + 1, i - 1], 0] == marks[pool[pick + 1, e - 1], 0]
+                ):
                     i -= 1
             if q < chosen:
                 h = box[2, q]

@@ -84,12 +84,20 @@ class _Trims:
     def none(cls, groups: int) -> _Trims:
         return cls(np.zeros(groups), *(np.full(groups, -1, np.int64) for _ in range(3)), np.zeros(groups, np.int64))
 
-    def offer(self, group: np.ndarray, gain: np.ndarray, column: int, first: np.ndarray, last: np.ndarray, rows: np.ndarray) -> None:
+    def offer(
+        self, group: np.ndarray, gain: np.ndarray, column: int, first: np.ndarray, last: np.ndarray, rows: np.ndarray
+    ) -> None:
         order = np.lexsort((gain, group))
         top = order[np.append(group[order][1:] != group[order][:-1], True)] if len(order) else order
         top = top[gain[top] > self.gain[group[top]]]
         at = group[top]
-        self.gain[at], self.column[at], self.first[at], self.last[at], self.rows[at] = gain[top], column, first[top], last[top], rows[top]
+        self.gain[at], self.column[at], self.first[at], self.last[at], self.rows[at] = (
+            gain[top],
+            column,
+            first[top],
+            last[top],
+            rows[top],
+        )
 
 
 def trims(recipe: Recipe, promises: Promises, weights: Any, amount: int, *, bold: bool = False) -> np.ndarray:
@@ -120,7 +128,9 @@ def withheld_of(recipe: Recipe) -> np.ndarray:
     return np.bincount(recipe.cell[taken], weights=recipe.quota[taken], minlength=len(recipe.cells)).astype(np.int64)
 
 
-def _best_trims(recipe: Recipe, group: np.ndarray, cell: np.ndarray, quota: np.ndarray, share: np.ndarray, least: int) -> _Trims:
+def _best_trims(
+    recipe: Recipe, group: np.ndarray, cell: np.ndarray, quota: np.ndarray, share: np.ndarray, least: int
+) -> _Trims:
     sizes, losses = recipe.as_groups().sizes, column_losses(recipe)
     each = losses @ share
     found = _Trims.none(recipe.groups)

@@ -38,7 +38,11 @@ class Carried:
         return self.unique * 100 > NEAR_UNIQUE * self.rows
 
     def to_dict(self) -> dict[str, Any]:
-        found = {"column": self.column, "distinct": self.distinct, "unique": self.unique / self.rows if self.rows else 0.0}
+        found = {
+            "column": self.column,
+            "distinct": self.distinct,
+            "unique": self.unique / self.rows if self.rows else 0.0,
+        }
         return found | ({"association": dict(self.association)} if self.association else {})
 
     def __str__(self) -> str:
@@ -107,14 +111,16 @@ def refuse_near_unique(carried: Iterable[Carried], columns: Mapping[str, Column]
             raise ColumnError(
                 f"The insensitive column {one.column!r} is near-unique: {one.unique:,} of {one.rows:,} rows have a value of their own.",
                 why="It is published as it is, and who knows it knows the row, whatever is promised.",
-                attempt="role = \"quasi-identifying\", round_to = ... for a number, leaving it out, or acknowledge = true.",
+                attempt='role = "quasi-identifying", round_to = ... for a number, leaving it out, or acknowledge = true.',
             )
 
 
 def associated(lazy: pl.LazyFrame, carried: Iterable[Carried], columns: Mapping[str, Column]) -> tuple[Carried, ...]:
     """With the association of each carried column with each sensitive one."""
     sensitive = with_role(columns, Role.SENSITIVE)
-    return tuple(replace(one, association={name: cramers_v(lazy, one.column, name) for name in sensitive}) for one in carried)
+    return tuple(
+        replace(one, association={name: cramers_v(lazy, one.column, name) for name in sensitive}) for one in carried
+    )
 
 
 def cramers_v(lazy: pl.LazyFrame, one: str, other: str) -> float:

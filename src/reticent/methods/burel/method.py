@@ -105,7 +105,9 @@ def protected(promises: Promises, cells: Cells) -> tuple[int, np.ndarray, int]:
     persons = max((promise.k for promise in promises if isinstance(promise, KAnonymity)), default=0)
     least = max(persons * cells.rows_per_person, 1)
     if least > cells.rows:
-        raise PromiseUnreachable(f"k = {persons} cannot be met: a class needs {least} rows, the table has {cells.rows} row(s).")
+        raise PromiseUnreachable(
+            f"k = {persons} cannot be met: a class needs {least} rows, the table has {cells.rows} row(s)."
+        )
     column = columns.pop()
     domain = cells.sensitive[column]
     return column, about[0].families(domain) if levels.pop() else np.arange(domain.size), least

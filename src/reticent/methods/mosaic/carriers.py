@@ -92,7 +92,12 @@ def _size(rule: Rule, value: int, count: int) -> int:
 def _keeps(rule: Rule, held: np.ndarray, size: int) -> bool:
     caps, _, least, _, _ = rule.arrays
     enough = (held * caps[:, 3] >= caps[:, 2] * size) | ((held == 0) & bool(least[2]))
-    return bool(size >= least[0] and (held > 0).sum() >= least[1] and enough.all() and (held * caps[:, 1] <= caps[:, 0] * size).all())
+    return bool(
+        size >= least[0]
+        and (held > 0).sum() >= least[1]
+        and enough.all()
+        and (held * caps[:, 1] <= caps[:, 0] * size).all()
+    )
 
 
 def _field(cells: Cells, space: Space, rule: Rule, rare: np.ndarray) -> Field:
@@ -115,7 +120,9 @@ def _carrier(field: Field, space: Space, rule: Rule, cell: int, together: int) -
     table = np.zeros((len(price), len(width)), np.int64)
     while need <= 64 * size:
         table[:] = 0
-        best = np.array([need, level[columns[field.axis, 0] + centre[field.axis]] if field.axis >= 0 else 0, 0], np.int64)
+        best = np.array(
+            [need, level[columns[field.axis, 0] + centre[field.axis]] if field.axis >= 0 else 0, 0], np.int64
+        )
         if carrier_box(field.codes, field.held, level, columns, table, price, width, best) >= 1e300:
             return None
         field.free[cell] -= 1

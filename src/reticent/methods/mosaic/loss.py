@@ -54,7 +54,9 @@ def column_weights(cells: Cells, weights: Mapping[str, object] | None) -> np.nda
     found = np.ones(len(names))
     for name, weight in (weights or {}).items():
         if name not in names:
-            raise ColumnError(f"A weight is given for {name!r}, which is no quasi-identifier.", attempt=suggest(name, names))
+            raise ColumnError(
+                f"A weight is given for {name!r}, which is no quasi-identifier.", attempt=suggest(name, names)
+            )
         found[names.index(name)] = float(exact(weight, f"the weight of {name!r}"))
     if (found < 0).any() or not found.sum() > 0:
         raise JobError("Column weights must not be negative, and one must be above 0.")

@@ -82,7 +82,11 @@ def tiling_of(cell: np.ndarray, group: np.ndarray, quota: np.ndarray) -> Tiling:
 
 def kernel_parts(cells: Cells, space: Space, rule: Rule) -> tuple:
     values = cells.values[:, rule.column] if rule.column >= 0 else np.zeros(len(cells))
-    return (cells.codes, np.ascontiguousarray(values, np.int32)), (space.spans, space.places, space.nodes, space.trees), rule.arrays
+    return (
+        (cells.codes, np.ascontiguousarray(values, np.int32)),
+        (space.spans, space.places, space.nodes, space.trees),
+        rule.arrays,
+    )
 
 
 def top_down(cells: Cells, space: Space, rule: Rule, rows: np.ndarray) -> Tiling:

@@ -105,7 +105,9 @@ def _smallest(caps: np.ndarray, rates: np.ndarray, t: float) -> int:
         if (caps[:, 0] * size // caps[:, 1]).sum() < size:
             continue
         even = rates[2] * size
-        gain = np.sort(np.minimum(1.0, even - np.floor(even)))[::-1]  # what one more row of a value takes off the distance
+        gain = np.sort(np.minimum(1.0, even - np.floor(even)))[
+            ::-1
+        ]  # what one more row of a value takes off the distance
         spare = max(size - int(np.floor(even).sum()), 0)
         if (even - np.floor(even)).sum() - gain[:spare].sum() <= t * size * (1 + 1e-9):
             return size

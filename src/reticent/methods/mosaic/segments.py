@@ -48,7 +48,9 @@ def quasi_cells(codes: np.ndarray) -> np.ndarray:
     return np.cumsum(fresh) - 1
 
 
-def start(codes: np.ndarray, value: np.ndarray, counts: np.ndarray, least: tuple[int, int], space: Space) -> tuple[Units, Segments]:
+def start(
+    codes: np.ndarray, value: np.ndarray, counts: np.ndarray, least: tuple[int, int], space: Space
+) -> tuple[Units, Segments]:
     """Free rows and their best cuts; where too few are free to be a group, the nearest home is given up to them."""
     units = free_units(codes, value, counts, least, space)
     found = segment(units, least, space)

@@ -53,14 +53,20 @@ class Sweeps:
         threads = threads or min(os.cpu_count() or 1, 8)
         if isinstance(effort, str):
             if effort not in NAMED:
-                raise JobError(f"Unknown effort {effort!r}.", attempt="quick, balanced, thorough, or a number of CPU seconds.")
+                raise JobError(
+                    f"Unknown effort {effort!r}.", attempt="quick, balanced, thorough, or a number of CPU seconds."
+                )
             return cls(NAMED[effort], float("inf"), watch, threads, time.process_time())
         seconds = float(exact(effort, "effort"))
         if seconds <= 0:
-            raise JobError("effort must be above 0 CPU seconds.", attempt='"quick", "balanced", "thorough" or a number such as 10.')
+            raise JobError(
+                "effort must be above 0 CPU seconds.", attempt='"quick", "balanced", "thorough" or a number such as 10.'
+            )
         return cls(1 << 30, seconds, watch, threads, time.process_time())
 
-    def improve(self, start: Result, loss: Callable[[Result], float], sweep: Callable[[Result, int], Result | None]) -> Result:
+    def improve(
+        self, start: Result, loss: Callable[[Result], float], sweep: Callable[[Result, int], Result | None]
+    ) -> Result:
         """Carry on from `start`; a first Ctrl-C, as much as the watcher, ends the search and keeps the best so far."""
         best, last = start, 0.0
         try:

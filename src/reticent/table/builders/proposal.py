@@ -1,10 +1,10 @@
 """Which builder suits a column, and why: what `reticent init` and `reticent hierarchy` propose.
 
-    dates                                   a calendar: month, quarter, year, decade
-    numbers over a wide range               bands of a round width, about thirty of them, and bands of twice and ten times that
-    codes of one length that share prefixes redacted from the right
-    anything else with many values          a balanced tree over the sorted values
-    few values                              none: flat, a value or `*`
+dates                                   a calendar: month, quarter, year, decade
+numbers over a wide range               bands of a round width, about thirty of them, and bands of twice and ten times that
+codes of one length that share prefixes redacted from the right
+anything else with many values          a balanced tree over the sorted values
+few values                              none: flat, a value or `*`
 """
 
 from __future__ import annotations
@@ -41,8 +41,13 @@ def propose(series: pl.Series, name: str = "") -> tuple[dict[str, Any], str]:
             f"numbers ({many}): bands of {width}, {2 * width} and {10 * width}; leave it out and ranges are cut where the data is"
         )
     if _codes(values):
-        return {"build": "prefixes"}, f"codes of one length ({many}) that share beginnings: the longer the prefix, the nearer"
-    return {"build": "balanced", "fanout": 3}, f"{many} without an order of meaning: better name groups of your own; a balanced tree for now"
+        return {
+            "build": "prefixes"
+        }, f"codes of one length ({many}) that share beginnings: the longer the prefix, the nearer"
+    return {
+        "build": "balanced",
+        "fanout": 3,
+    }, f"{many} without an order of meaning: better name groups of your own; a balanced tree for now"
 
 
 def _all(values: pl.Series, pattern: str) -> bool:
@@ -54,7 +59,9 @@ def _codes(values: pl.Series) -> bool:
     if values.dtype != pl.String or values.str.len_chars().n_unique() != 1:
         return False
     length = int(values.str.len_chars()[0])  # type: ignore[arg-type]
-    return length > 1 and bool(values.str.contains(r"\d").all()) and values.str.head(length - 1).n_unique() < len(values)
+    return (
+        length > 1 and bool(values.str.contains(r"\d").all()) and values.str.head(length - 1).n_unique() < len(values)
+    )
 
 
 def _width(numbers: pl.Series) -> int | float:
