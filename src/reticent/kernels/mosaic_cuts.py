@@ -105,8 +105,6 @@ class Cutter:
     gl: cython.double[::1]
     gbox: cython.int[:, :, ::1]
     mate: cython.int[::1]
-    key: cython.double[::1]
-    pull: cython.double[::1]
 
     def __init__(self, items, space, rule, sizes):
         """items = (codes, values); space = (spans, places); rule as `reticent.methods.mosaic.rule` makes it;
@@ -139,7 +137,6 @@ class Cutter:
         self.gs, self.gl = np.zeros((groups, 3), np.int64), np.zeros(groups)
         self.gbox = np.zeros((groups, 2, d), np.int32)
         self.mate = np.zeros(64, np.int32)
-        self.key, self.pull = np.zeros(rows), np.zeros(d)
         self.seed, self.noise, self.tries, self.groups = 1, 0.0, 4, 0
         self.spent, self.price = 0.0, 0.0
 
@@ -1237,7 +1234,8 @@ class Cutter:
         """Re-solve each block by itself; a row of `blocks` is (first group, last group + 1, seed).
 
         tiles = (cell, quota, starts); out = (cell, quota, end of each group, groups of each block) is written from its
-        beginning; setting = (tries, noise, mates, noise of nearness, most rows of a pool).  Returns (items, groups) written.
+        beginning; setting = (tries, noise, mates, noise of nearness, most rows of a pool, price of strain,
+        whether groups are cut anew alone, depth of narrowing).  Returns (items, groups) written.
         """
         ic: cython.int[::1] = tiles[0]
         iq: cython.int[::1] = tiles[1]
@@ -1258,7 +1256,7 @@ class Cutter:
         groups: cython.Py_ssize_t = 0
         self.tries, self.noise = setting[0], setting[1]
         dear: cython.double = setting[5]
-        orders: cython.Py_ssize_t = setting[6]
+        anew: cython.bint = setting[6]
         self.deep = setting[7]
         self.oute[0] = 0
         with cython.nogil:
@@ -1274,12 +1272,10 @@ class Cutter:
                         end += 1
                     self.gs[g, 1] = end
                     self.measure(g)
-                if orders < 0:
+                if anew:
                     self.seed = chance(self.seed)
                     self.price = dear * (self.seed / 2147483647.0)
                     total = self.remake(total, end)
-                elif orders > 0:
-                    self.trade(total, end, near, most_rows, orders)
                 else:
                     total = self.sweep(total, end, mates, near, most_rows, dear)
                 ob[b] = 0
@@ -1443,151 +1439,6 @@ class Cutter:
                 self.logq[i] = self.outq[i]
             self.measure(g)
         return self.groups
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def trade(
-        self,
-        total: cython.Py_ssize_t,
-        end: cython.Py_ssize_t,
-        near: cython.double,
-        cap: cython.Py_ssize_t,
-        orders: cython.Py_ssize_t,
-    ) -> cython.Py_ssize_t:
-        """Let each costly group and a near one trade rows of equal value: no histogram changes, so any promise survives."""
-        g: cython.Py_ssize_t
-        h: cython.Py_ssize_t
-        i: cython.Py_ssize_t
-        j: cython.Py_ssize_t
-        p: cython.Py_ssize_t
-        turn: cython.Py_ssize_t
-        old: cython.double
-        new: cython.double
-        for g in range(total):
-            if self.gl[g] <= 0.0 or self.gs[g, 2] > cap:
-                continue
-            self.mate[0] = g
-            for j in range(self.d):
-                self.box[0, j] = self.gbox[g, 0, j]
-                self.box[1, j] = self.gbox[g, 1, j]
-            h = self.nearest(g, 1, total, near, cap - self.gs[g, 2])
-            if h < 0:
-                continue
-            self.mate[1] = h
-            p = 0
-            for turn in range(2):
-                h = self.mate[turn]
-                for i in range(self.gs[h, 0], self.gs[h, 1]):
-                    self.cell[p] = self.logc[i]
-                    self.qty[p] = self.logq[i]
-                    p += 1
-            if end + p + p > self.logc.shape[0]:
-                break
-            p = self.gather(p)
-            old = self.gl[g] * self.gs[g, 2] + self.gl[h] * self.gs[h, 2]
-            new = self.best_trade(g, p, orders)
-            if new > old:
-                continue
-            for turn in range(2):
-                h = self.mate[turn]
-                self.gs[h, 0] = end
-                for i in range(p):
-                    j = self.own[1, i] if turn == 0 else self.qty[i] - self.own[1, i]
-                    if j > 0:
-                        self.logc[end] = self.cell[i]
-                        self.logq[end] = j
-                        end += 1
-                self.gs[h, 1] = end
-                self.measure(h)
-        return end
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def best_trade(self, g: cython.Py_ssize_t, p: cython.Py_ssize_t, orders: cython.Py_ssize_t) -> cython.double:
-        """Give group g as many rows of each value as it has, nearest to a random centre first; own[1] keeps the best."""
-        _turn: cython.Py_ssize_t
-        i: cython.Py_ssize_t
-        j: cython.Py_ssize_t
-        q: cython.Py_ssize_t
-        centre: cython.int
-        a: cython.int
-        b: cython.int
-        v: cython.int
-        y: cython.longlong
-        far: cython.double
-        loss: cython.double
-        least: cython.double = LARGE
-        for j in range(self.m):
-            self.h[j] = 0
-        for i in range(self.gs[g, 0], self.gs[g, 1]):
-            self.h[self.sens[self.logc[i]]] += self.logq[i]
-        for _turn in range(orders):
-            self.seed = chance(self.seed)
-            centre = self.cell[self.seed % p]
-            for j in range(self.d):
-                self.seed = chance(self.seed)
-                far = self.seed / 2147483647.0
-                self.pull[j] = far * far * far + 0.01
-            for i in range(p):
-                far = 0.0
-                for j in range(self.d):
-                    a = self.codes[centre, j]
-                    b = self.codes[self.cell[i], j]
-                    if a < b:
-                        far += self.pull[j] * self.span(j, a, b)
-                    elif b < a:
-                        far += self.pull[j] * self.span(j, b, a)
-                self.key[i] = far
-            self.sort_keys(p)
-            for j in range(self.m):
-                self.x[j] = self.h[j]
-            self.clear_parts()
-            for q in range(p):
-                i = self.order[q]
-                v = self.sens[self.cell[i]]
-                y = self.qty[i]
-                if y > self.x[v]:
-                    y = self.x[v]
-                self.x[v] -= y
-                self.take[i] = y
-                if y > 0:
-                    self.widen(0, self.cell[i], v, y)
-                if self.qty[i] > y:
-                    self.widen(1, self.cell[i], v, self.qty[i] - y)
-            loss = self.parts_loss()
-            if loss < least:
-                least = loss
-                for i in range(p):
-                    self.own[1, i] = self.take[i]
-        return least
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def sort_keys(self, p: cython.Py_ssize_t) -> cython.int:
-        """order[:p] by ascending key."""
-        g: cython.Py_ssize_t = 1
-        i: cython.Py_ssize_t
-        r: cython.Py_ssize_t
-        t: cython.int
-        far: cython.double
-        for i in range(p):
-            self.order[i] = i
-        while g < p // 9:
-            g = 3 * g + 1
-        while g > 0:
-            for i in range(g, p):
-                t = self.order[i]
-                far = self.key[t]
-                r = i
-                while r >= g and self.key[self.order[r - g]] > far:
-                    self.order[r] = self.order[r - g]
-                    r -= g
-                self.order[r] = t
-            g //= 3
-        return 0
 
     @cython.cfunc
     @cython.nogil

@@ -114,11 +114,11 @@ def resolve(cells: Cells, space: Space, rule: Rule, bound: BoundPromises, start:
             return None
         if _large_due(rule, now, number):
             now, blocks = _bands(cells, space, now, draw)
-            setting = (TRIES, BAND_NOISE, 0, 0.0, 0, DEAR, -1, DEEP)
+            setting = (TRIES, BAND_NOISE, 0, 0.0, 0, DEAR, True, DEEP)
         else:
             now = now.taken(shuffled_order(*now.boxes(cells), space.sizes, draw))
             blocks = blocks_of(len(now), BLOCK if rule.known else LEAST_BLOCK, draw)
-            setting = (TRIES, NOISE, MATES, NEARNESS, POOL_ROWS, 0.0, 0, DEEP)
+            setting = (TRIES, NOISE, MATES, NEARNESS, POOL_ROWS, 0.0, False, DEEP)
         if room[0] < 2 * len(now.cell) or room[1] < 2 * len(now):
             room[:] = 4 * len(now.cell) + POOL_ROWS, 4 * len(now) + POOL_ROWS
             cutters[:] = [Cutter(*parts, (POOL_ROWS + len(rule.upper) + 64, *room)) for _ in range(sweeps.threads)]
