@@ -150,7 +150,8 @@ STAGES = {
     "auditing": "reticent.publish.recount",
 }
 WAITING = """\
-import importlib, pathlib, sys, time
+import importlib, pathlib, signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a suite in the background ignores Ctrl-C
 owner, _, name = {at!r}.rpartition(".")
 module, _, kind = owner.rpartition(".") if owner[owner.rindex(".") + 1].isupper() else (owner, "", "")
 owner = getattr(importlib.import_module(module), kind) if kind else importlib.import_module(module)
@@ -197,9 +198,13 @@ def test_ctrl_c_while_the_release_is_put_in_place_comes_too_late(run, place, mon
         append(*given)
 
     monkeypatch.setattr(ledger, "_append", interrupted)
-    assert run("publish", "job.toml", "-o", "release").code == 0
-    assert rt.audit("release").kept
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        assert run("publish", "job.toml", "-o", "release").code == 0
+        assert rt.audit("release").kept
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_an_audit_that_disagrees_keeps_nothing_and_ends_with_3(run, place, monkeypatch):
