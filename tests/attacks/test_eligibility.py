@@ -8,7 +8,7 @@ import reticent as rt
 from reticent.attacks.eligibility import number_of_tables, on_release, posterior, small, tables
 from reticent.attacks.eligibility_sampled import sampled
 from reticent.attacks.priors import Prior
-from reticent.errors import JobError
+from reticent.errors import JobError, RequestError
 from reticent.methods.suppression.stage import KINDS, Suppression
 
 
@@ -74,3 +74,17 @@ def test_a_release_from_which_nothing_was_withheld_accuses_nobody():
         prepare=[Suppression(l=3)],
     )
     assert on_release(rt.publish(job, frame=frame))["worst_posterior"] == 0
+
+
+def test_the_attack_is_run_by_its_name_and_refuses_a_release_without_suppression(tmp_path):
+    frame = pl.DataFrame({"age": list(range(18)), "illness": ["a"] * 10 + ["b"] * 4 + ["c"] * 2 + ["d", "e"]})
+    columns = {"age": rt.quasi(), "illness": rt.sensitive()}
+    job = rt.Job(columns=columns, promises=[rt.ProbabilisticLDiversity(3)], prepare=[Suppression(l=3)])
+    release = rt.publish(job, frame=frame, to=tmp_path / "release")
+    found = rt.attack(tmp_path / "release", None, "eligibility").to_dict()
+    assert found["targets"] == release.manifest["withheld"] > 0
+    assert found["worst_posterior"] == on_release(release)["worst_posterior"]
+    assert found["success"] is None
+    plain = rt.publish(rt.Job(columns=columns, promises=[rt.KAnonymity(2)]), frame=frame)
+    with pytest.raises(RequestError, match="no such stage"):
+        rt.attack(plain, frame, "eligibility")

@@ -15,7 +15,9 @@ ATTACKS = {
     "definetti": "reticent.attacks.definetti:definetti",
     "skewness": "reticent.attacks.skewness:skewness",
     "similarity": "reticent.attacks.similarity:similarity",
+    "eligibility": "reticent.attacks.eligibility:eligibility",
 }
+FROM_FILES = {"eligibility"}  # these need no source: what they know is the algorithm
 
 
 def attack(release: Any, source: Any, name: str, *, missing: tuple[str, ...] = (), **how: Any) -> Any:
@@ -25,4 +27,12 @@ def attack(release: Any, source: Any, name: str, *, missing: tuple[str, ...] = (
     if name not in ATTACKS:
         raise RequestError(f"There is no attack {name!r}.", attempt=suggest(str(name), ATTACKS))
     module, _, function = ATTACKS[name].partition(":")
+    if name in FROM_FILES:
+        return getattr(import_module(module), function)(_opened(release), **how)
     return getattr(import_module(module), function)(seen(release, source, missing=missing), **how)
+
+
+def _opened(release: Any) -> Any:
+    from reticent.release.release import Release
+
+    return release if isinstance(release, Release) else Release(release)

@@ -26,6 +26,7 @@ import numpy as np
 
 from reticent.attacks.eligibility_sampled import sampled
 from reticent.attacks.priors import Prior, arrangements
+from reticent.errors import RequestError
 from reticent.methods.suppression.levels import eligible
 from reticent.methods.suppression.stage import KINDS
 
@@ -180,3 +181,31 @@ def on_release(release: Any, prior: str = "uniform", column: str | None = None) 
     found = posterior(counts, sum(counts) + manifest["withheld"], stage["l"], stage["kind"], prior)
     return {"attack": "eligibility", "prior": prior, "worst_posterior": float(found.worst), "low": found.low, "high": found.high,
             "promised": 1 / stage["l"]}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What the attack believes of the withheld: it guesses nobody, so there is no success to count."""
+
+    targets: int
+    worst_posterior: float
+    low: float
+    high: float
+    promised: float
+    prior: str
+
+    def to_dict(self) -> dict[str, Any]:
+        none = {"success": None, "baseline": None}
+        return {"attack": "eligibility", **none, **{name: getattr(self, name) for name in self.__slots__}}
+
+
+def eligibility(release: Any, prior: str = "uniform", column: str | None = None) -> Found:
+    """The attack under its name: how surely does who knows the algorithm tell which value was withheld?"""
+    if not any(stage["name"] == "suppression" for stage in release.manifest.get("prepare", [])):
+        raise RequestError(
+            "The eligibility attack is on what suppression withheld; this release has no such stage.",
+            attempt="another attack.",
+        )
+    found = on_release(release, prior, column)
+    promised = found["promised"] if found["promised"] is not None else 1.0
+    return Found(release.manifest["withheld"], found["worst_posterior"], found["low"], found["high"], promised, prior)

@@ -18,7 +18,7 @@ def attack(
     source: Annotated[Path, typer.Option("--source", metavar="DATA", help="The data it was made from: the targets.", show_default=False)],
     name: Annotated[
         str | None,
-        typer.Option("--as", metavar="NAME", help="naive-bayes, definetti, skewness or similarity; all of them if left out.", show_default=False),
+        typer.Option("--as", metavar="NAME", help="naive-bayes, definetti, skewness, similarity or eligibility; all of them if left out.", show_default=False),
     ] = None,
     missing: Missing = None,
     json: Json = False,
