@@ -40,6 +40,8 @@ def run(words: list[str], wishes: Wishes) -> int:
         code = command(words).main(words, "reticent", standalone_mode=False)
     except BrokenPipeError:
         raise
+    except SystemExit as error:  # how the parser ends where the reader of a pipe has seen enough
+        return error.code if isinstance(error.code, int) else 1
     except BaseException as error:
         return tell(error, wishes)
     if code == 130:  # the parser's word for Ctrl-C
