@@ -108,12 +108,13 @@ METHODS = {
     "dmondrian": lambda cells, beta: (Mondrian(cuts="median", fallback=False), DeltaDisclosure(delta_for(cells, beta))),
     "mondrian, loss cuts": lambda cells, beta: (Mondrian(), BetaLikeness(_exact(beta))),
     "mosaic, quick": lambda cells, beta: (_mosaic("quick"), BetaLikeness(_exact(beta))),
+    "mosaic, 12 s": lambda cells, beta: (_mosaic(12), BetaLikeness(_exact(beta))),
     "sabre": lambda cells, t: (Sabre(), TCloseness(_exact(t), distance_of(cells))),
     "tmondrian": lambda cells, t: (Mondrian(cuts="median", fallback=False), TCloseness(_exact(t), distance_of(cells))),
 }
 
 
-def _mosaic(effort: str):
+def _mosaic(effort: str | int):
     from reticent.methods.mosaic import Mosaic
 
     return Mosaic(effort=effort)
