@@ -29,13 +29,48 @@ def repair(cells: Cells, space: Space, bound: BoundPromises, tiling: Tiling) -> 
 
 
 def published(cells: Cells, space: Space, bound: BoundPromises, tiling: Tiling) -> Tiling:
-    """The groups as a recipient sees them, equal labels in one, each keeping every promise."""
+    """The groups as a recipient sees them, equal labels in one, each keeping every promise.
+
+    Where groups that keep a promise apart would break it as one, the smallest of them joins a near group that leaves it another
+    label, until what shares a label can be one.
+    """
+    tiling = repair(cells, space, bound, tiling)
     while True:
         recipe, _ = coalesce(recipe_of(cells, tiling))
+        label = recipe.group[tiling.starts[:-1]]
         one = tiling_of(recipe.cell, recipe.group, recipe.quota)
-        tiling = repair(cells, space, bound, one)
-        if len(tiling) == len(one):
-            return tiling
+        allowed = bound.allow(one.groups(cells))
+        if allowed.all():
+            return one
+        number = np.where(allowed[label], label, len(one) + np.arange(len(tiling)))
+        apart = _renumbered(tiling, number)
+        where = np.unique(number, return_inverse=True)[1]  # the group of `apart` that each group of `tiling` is in
+        clusters = [np.unique(where[label == broken]) for broken in np.flatnonzero(~allowed)]
+        pairs = _set_apart(cells, space, bound, apart, clusters)
+        tiling = _merged(apart, pairs) if len(pairs) else repair(cells, space, bound, one)
+
+
+def _set_apart(
+    cells: Cells, space: Space, bound: BoundPromises, tiling: Tiling, clusters: list[np.ndarray]
+) -> np.ndarray:
+    """(group, partner) pairs that share no group: the smallest of each cluster, and the near group it may join at least loss."""
+    lower, upper = tiling.boxes(cells)
+    sizes = tiling.sizes()
+    taken = np.zeros(len(tiling), bool)
+    pairs = []
+    for cluster in clusters:
+        group = cluster[np.argmin(sizes[cluster])]
+        loss = space.per_row(np.minimum(lower, lower[group]), np.maximum(upper, upper[group]))
+        cost = loss * (sizes + sizes[group])
+        cost[cluster] = np.inf
+        cost[taken] = np.inf
+        near = np.argsort(cost, kind="stable")[:NEAR]
+        near = near[np.isfinite(cost[near])]
+        mends = np.flatnonzero(bound.allow(_with(tiling, group, near).groups(cells))) if len(near) else near
+        if len(mends) and not taken[group]:
+            pairs.append((group, near[mends[0]]))
+            taken[[group, near[mends[0]]]] = True
+    return np.array(pairs, np.int64).reshape(-1, 2)
 
 
 def recipe_of(cells: Cells, tiling: Tiling) -> Recipe:
@@ -71,5 +106,9 @@ def _merged(tiling: Tiling, pairs: np.ndarray) -> Tiling:
         a, b = number[one], number[other]
         if a != b:
             number[number == max(a, b)] = min(a, b)
-    group = np.repeat(number, np.diff(tiling.starts))
-    return tiling_of(tiling.cell, group, tiling.quota)
+    return _renumbered(tiling, number)
+
+
+def _renumbered(tiling: Tiling, number: np.ndarray) -> Tiling:
+    """Group g becomes number[g]; equal numbers are one group."""
+    return tiling_of(tiling.cell, np.repeat(number, np.diff(tiling.starts)), tiling.quota)
