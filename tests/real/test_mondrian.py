@@ -8,11 +8,14 @@ import polars as pl
 import pytest
 
 import reticent as rt
+from reticent import registry
 from reticent.engines import local
 from reticent.models.distinct_l_diversity import DistinctLDiversity
 from reticent.models.promises import Promises
 from reticent.randomness import Random
 from reticent.recipe.labels import coalesce
+from tests.oracle import measures
+from tests.oracle.groups import histograms, rows_of
 
 ASKED = [
     ("adult30k", [rt.KAnonymity(5)], 0.0215),
@@ -73,3 +76,25 @@ def test_mondrian_loses_no_more_than_was_asked(bench, judge, work, promises, mos
             assert found["t_equal"] <= promise.t
         if promise.name == "beta-likeness":
             assert found["beta_enhanced"] <= promise.beta
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning")
+@pytest.mark.parametrize(
+    ("work", "promises"),
+    [(w, ps) for w, ps, _ in ASKED],
+    ids=[f"{w}-{ps[-1].name}-{i}" for i, (w, ps, _) in enumerate(ASKED)],
+)
+def test_the_oracle_and_pycanon_find_the_promise_kept_on_these_outputs(bench, work, promises):
+    meta = json.loads((bench / f"{work}.json").read_text())
+    out = published(bench, work, promises)
+    groups = histograms(rows_of(out.to_dicts(), meta["qi"], meta["sensitive"]))
+    for promise in promises:
+        assert measures.holds(groups=groups, **registry.describe(promise))
+    anonymity = pytest.importorskip("pycanon.anonymity")
+    frame, columns = out.to_pandas(), (meta["qi"], [meta["sensitive"]])
+    assert anonymity.k_anonymity(frame, meta["qi"]) == measures.k_anonymity(groups)
+    assert anonymity.l_diversity(frame, *columns) == measures.distinct_l(groups)
+    if len(groups) < 800:  # it takes a second for every few groups
+        assert anonymity.t_closeness(frame, *columns) == pytest.approx(float(measures.t_closeness(groups)), abs=1e-6)
+        beta = float(measures.beta(groups, enhanced=False))
+        assert anonymity.basic_beta_likeness(frame, *columns) == pytest.approx(beta, abs=1e-6)
