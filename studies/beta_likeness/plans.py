@@ -20,9 +20,9 @@ from reticent.models.promises import Promises
 from reticent.models.t_closeness import TCloseness
 from reticent.randomness import Random
 from reticent.recipe.recipe import Recipe
+from reticent.release.boxes import Boxes
 from reticent.table.cells import Cells
 from reticent.table.domain import TreeDomain
-from reticent.utility.workload import Boxes
 
 
 @dataclass(frozen=True, eq=False)

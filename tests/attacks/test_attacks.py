@@ -19,7 +19,7 @@ from reticent.errors import RequestError
 from reticent.methods.beta_perturbation import BetaPerturbation
 from reticent.methods.burel import Burel
 from reticent.models.beta_likeness import BetaLikeness
-from reticent.utility.boxes import boxes
+from reticent.release.boxes import boxes
 
 ILLS = [["flu", "lung", "*"], ["cold", "lung", "*"], ["gout", "joint", "*"], ["ache", "joint", "*"]]
 COLUMNS = {"age": rt.quasi(numeric=True), "town": rt.quasi(), "illness": rt.sensitive(hierarchy=ILLS)}

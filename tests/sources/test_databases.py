@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import sqlite3
+import time
 import warnings
 
 import duckdb
@@ -46,7 +47,14 @@ def postgres(tmp_path_factory):
         warnings.simplefilter("ignore")
         import pgserver
 
-        server = pgserver.get_server(tmp_path_factory.mktemp("postgres"), cleanup_mode="delete")
+        for attempt in range(4):  # two workers may set up their clusters at once, which its installer does not expect
+            try:
+                server = pgserver.get_server(tmp_path_factory.mktemp("postgres"), cleanup_mode="delete")
+                break
+            except Exception:
+                if attempt == 3:
+                    raise
+                time.sleep(2 + attempt)
     yield server.get_uri()
     server.cleanup()
 

@@ -14,8 +14,8 @@ from reticent.methods.burel import Burel
 from reticent.models.beta_likeness import BetaLikeness
 from reticent.models.promises import Promises
 from reticent.randomness import Random
+from reticent.release.boxes import boxes
 from reticent.table.cells import gather
-from reticent.utility.boxes import boxes
 from reticent.utility.workload import FREE, Workload, median_relative_error, relative_errors
 from tests.methods.random_cells import random_cells
 

@@ -18,10 +18,10 @@ import numpy as np
 import polars as pl
 
 from reticent.errors import RequestError
+from reticent.release.boxes import Boxes
 from reticent.table.cells import Cells
 from reticent.table.domain import Domain
 from reticent.table.roles import Column
-from reticent.utility.workload import Boxes
 
 CHUNK = 256  # points looked at together
 
@@ -96,8 +96,8 @@ def _number(value: Any) -> float:
 
 def seen(release: Any, source: Any, *, missing: tuple[str, ...] = ()) -> Seen:
     """A generalized or anatomized release (folder or opened) and the table it was made from (a path, a `Source` or a frame)."""
+    from reticent.release.boxes import boxes
     from reticent.release.release import Release
-    from reticent.utility.boxes import boxes
 
     release = release if hasattr(release, "frame") else Release(release)
     if release.kind not in ("generalized", "anatomized"):

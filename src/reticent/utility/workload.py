@@ -20,6 +20,7 @@ import numpy as np
 
 from reticent.errors import JobError
 from reticent.kernels.workload_counts import overlap_counts, select_histograms
+from reticent.release.boxes import Boxes
 from reticent.table.cells import Cells
 
 FREE = -1
@@ -104,15 +105,6 @@ class Workload:
         found = np.empty(len(self), np.float64)
         overlap_counts(boxes.first, boxes.last, boxes.until, self.lower, self.upper, found)
         return found
-
-
-@dataclass(frozen=True, eq=False)
-class Boxes:
-    """Groups as their labels show them: a span of codes on each quasi-identifier, and how many rows have a value below v."""
-
-    first: np.ndarray  # (quasi, groups) int32
-    last: np.ndarray
-    until: np.ndarray  # (groups, values + 1) int64
 
 
 def _inside(histograms: np.ndarray, among: np.ndarray) -> np.ndarray:

@@ -6,6 +6,7 @@ whole domain: a reader of the labels knows no more.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,15 @@ from reticent.errors import BundleDamaged
 from reticent.table.cells import Cells
 from reticent.table.domain import Domain, TreeDomain
 from reticent.table.labels import ANY, parse
-from reticent.utility.workload import Boxes
+
+
+@dataclass(frozen=True, eq=False)
+class Boxes:
+    """Groups as their labels show them: a span of codes on each quasi-identifier, and how many rows have a value below v."""
+
+    first: np.ndarray  # (quasi, groups) int32
+    last: np.ndarray
+    until: np.ndarray  # (groups, values + 1) int64
 
 
 def boxes(release: Any, cells: Cells) -> Boxes:
