@@ -29,7 +29,7 @@ module = importlib.util.module_from_spec(spec); spec.loader.exec_module(module)
 meta, source, trees = module.load(work, name)
 columns = {q: rt.quasi(numeric=True) if q in meta["numeric"] else rt.quasi(hierarchy=trees[q]) for q in meta["qi"]}
 columns |= {meta["sensitive"]: rt.sensitive(type="categorical"), "rid": rt.insensitive(acknowledge=True)}
-method = rt.Mosaic(effort=effort, threads=1) if effort else rt.Mondrian()
+method = rt.Mosaic(effort=effort, threads=1)
 job = rt.Job(columns=columns, promises=[registry.promise_from(p) for p in promises], method=method)
 from reticent.engines import local
 import polars as pl

@@ -63,7 +63,7 @@ def test_a_release_is_attacked_from_what_its_recipient_has(kind, bounded, tmp_pa
     assert found["promised"] == pytest.approx(1 / 3)
     assert 0 < found["worst_posterior"] <= 1
     if bounded:
-        assert found["worst_posterior"] <= 1 / 3 + 1e-12
+        assert found["worst_posterior"] <= 1 / 3
 
 
 def test_a_release_from_which_nothing_was_withheld_accuses_nobody():
