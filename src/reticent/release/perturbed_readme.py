@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from reticent.release.wording import coarser
+from reticent.release.wording import coarser, persons, several_rows
 
 
 def text(manifest: dict[str, Any]) -> str:
@@ -13,9 +13,9 @@ def text(manifest: dict[str, Any]) -> str:
     if manifest.get("seeded"):
         parts += ["**Not for publication: made with a fixed seed, for tests and studies.**", ""]
     parts += [
-        f"`{manifest['data'][0]}` holds one row per person. Every column but `{column}` is as it was. `{column}` was redrawn",
+        f"`{manifest['data'][0]}` holds {persons(manifest)}. Every column but `{column}` is as it was. `{column}` was redrawn",
         "at random, row by row, by the probabilities in `manifest.json`: `matrix[i][v]` is that of publishing `values[v]`",
-        "for a person who has `values[i]`. So no single row says what a person has; counts over many rows can be estimated:",
+        "for a row that had `values[i]`. So no single row says what a person has; counts over many rows can be estimated:",
         "",
         "```python",
         "import polars as pl, reticent as rt",
@@ -33,7 +33,8 @@ def text(manifest: dict[str, Any]) -> str:
         "",
         "- Who a row belongs to is not hidden: the other columns are exact. Whether someone is in the data is not hidden either.",
         "- The promise assumes an adversary who knows the overall distribution and these probabilities, and nothing else about",
-        "  the person's value. It is about one person's row; it assumes one row per person.",
+        f"  the person's value. It is about one row of a person; it assumes {persons(manifest)}.",
+        *several_rows(manifest, "values were redrawn row by row, and all their rows together say more"),
         "- It is about this release alone: if the same people's values were redrawn in a second release, both together say more.",
         "- Statistical conclusions that hold for everyone are not stopped, and are what the data is for.",
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from reticent.release import anatomized_readme, perturbed_readme
-from reticent.release.wording import coarser, promise_sentence
+from reticent.release.wording import coarser, persons, promise_sentence
 
 _LIMITS = """\
 - The promise is about this release alone: a second release of the same people, or other data about them, can say more.
@@ -22,7 +22,7 @@ def text(manifest: dict[str, Any]) -> str:
     if manifest.get("seeded"):
         parts += ["**Not for publication: made with a fixed seed, for tests and studies.**", ""]
     parts += [
-        f"The data are in {' and '.join(f'`{name}`' for name in manifest['data'])}, {_persons(manifest)}; `manifest.json` describes the columns and the promise.",
+        f"The data are in {' and '.join(f'`{name}`' for name in manifest['data'])}, {persons(manifest)}; `manifest.json` describes the columns and the promise.",
         "",
         "| column | what it is | how to read it |",
         "|---|---|---|",
@@ -32,7 +32,7 @@ def text(manifest: dict[str, Any]) -> str:
     parts += _counted_persons(manifest)
     if manifest["withheld"]:
         parts.append(f"- {manifest['withheld']:,} row(s) were withheld.")
-    parts += ["", "## What is not", "", _LIMITS, f"- It assumes {_persons(manifest)}."]
+    parts += ["", "## What is not", "", _LIMITS, f"- It assumes {persons(manifest)}."]
     if manifest.get("rows_per_person", 1) > 1:
         parts.append("- Promises about sensitive values count rows: the rows of one person in a group count each.")
     sensitive = [c["name"] for c in columns if c["role"] == "sensitive"]
@@ -41,11 +41,6 @@ def text(manifest: dict[str, Any]) -> str:
             "- Each sensitive column is protected alone: who knows one of a person's sensitive values may learn more about another."
         )
     return "\n".join(parts) + "\n"
-
-
-def _persons(manifest: dict[str, Any]) -> str:
-    most = manifest.get("rows_per_person", 1)
-    return "one row per person" if most == 1 else f"at most {most} rows per person"
 
 
 def _counted_persons(manifest: dict[str, Any]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Each promise in one plain sentence, and what was made coarser of a column, from their manifest entries."""
+"""Each promise in one plain sentence, what was made coarser of a column, and how many rows a person has, from the manifest."""
 
 from __future__ import annotations
 
@@ -37,3 +37,16 @@ def coarser(column: dict[str, Any]) -> list[str]:
     words = {"bottom": "earlier", "top": "later"} if column["type"] == "date" else {"bottom": "less", "top": "more"}
     said = [f"`{column[side]}` means {column[side]} or {words[side]}" for side in words if side in column]
     return said + ([f"rounded to the nearest multiple of {column['round_to']}"] if "round_to" in column else [])
+
+
+def persons(manifest: dict[str, Any]) -> str:
+    """How many rows a person has, as the job declares it."""
+    most = manifest.get("rows_per_person", 1)
+    return "one row per person" if most == 1 else f"at most {most} rows per person"
+
+
+def several_rows(manifest: dict[str, Any], because: str) -> list[str]:
+    """What a promise about rows does not say of a person who has several."""
+    if manifest.get("rows_per_person", 1) == 1:
+        return []
+    return [f"- A person with several rows is protected in each row alone: {because}."]
