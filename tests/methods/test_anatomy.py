@@ -82,6 +82,23 @@ def test_the_two_files_hold_every_row_and_pass_the_audit(grouping, format, tmp_p
     assert "not said" in (tmp_path / "release" / "README.md").read_text()
 
 
+@pytest.mark.parametrize("grouping", GROUPINGS)
+def test_the_order_of_rows_is_a_function_of_what_they_show(grouping):
+    """Sorted by group and quasi-identifiers: rows that could be told apart by their place show the same."""
+    frame = people(missing=True)
+    tables = rt.publish(job_of(Anatomy(grouping=grouping)), frame=frame).tables
+    assert tables["quasi"].equals(tables["quasi"].sort("group", "age", "city", nulls_last=True))
+    assert tables["sensitive"].equals(tables["sensitive"].sort("group", "illness", nulls_last=True))
+
+
+def test_rows_that_carry_a_column_are_shuffled():
+    frame = people().with_columns(note=pl.Series(range(240)) % 40)
+    columns = {**job_of(Anatomy()).columns, "note": rt.insensitive(acknowledge=True)}
+    quasi = rt.publish(job_of(Anatomy(), columns=columns), frame=frame).tables["quasi"]
+    assert not quasi["group"].is_sorted() and not quasi["note"].is_sorted()
+    assert Counter(quasi.drop("group").rows()) == Counter(frame.drop("illness").select("age", "city", "note").rows())
+
+
 def test_the_audit_counts_groups_as_the_oracle_does():
     release = rt.publish(job_of(Anatomy()), frame=people())
     groups: dict[int, dict] = {}

@@ -1,7 +1,7 @@
 """The local engine: rows in memory, by Polars.
 
 One group-by counts the rows into cells.  Where no other column is carried, the release is expanded from cells in shuffled
-order and rows are not read twice; otherwise each row finds its cell by a join and its outcome by its rank in the cell,
+order (or in a recipe's own, where that is a function of what is published) and rows are not read twice; otherwise each row finds its cell by a join and its outcome by its rank in the cell,
 the order of PRF(key, source position).
 """
 
@@ -58,13 +58,15 @@ def _keyed(lazy: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:
 
 
 def apply(counted: Counted, recipe: Recipe, rng: Random, lazy: pl.LazyFrame) -> tuple[np.ndarray, pl.DataFrame | None]:
-    """The recipe's entry of each published row, in shuffled order, and the carried columns beside it."""
+    """The recipe's entry of each published row, shuffled unless arranged already, and the carried columns beside it."""
     carried = with_role(counted.columns, Role.INSENSITIVE)
     if carried:
         return _carry(counted, recipe, rng, lazy, carried)
     kept = np.flatnonzero(recipe.group != WITHHELD).astype(np.int32)
-    entry = np.repeat(kept, recipe.quota[kept])
-    rng.stream("shuffle").shuffle(entry)
+    quota = recipe.quota[kept]
+    entry = kept if (quota == 1).all() else np.repeat(kept, quota)
+    if not recipe.arranged:
+        rng.stream("shuffle").shuffle(entry)
     return entry, None
 
 

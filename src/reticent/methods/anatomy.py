@@ -73,7 +73,7 @@ class Anatomy:
             for first, end in zip((ends - totals).tolist(), ends.tolist(), strict=True):
                 draw.shuffle(row[first:end])
             groups = len(row) // l
-            group = np.arange(len(row)) % groups
+            group = np.resize(np.arange(groups), len(row))
         if null >= 0:
             missing = np.repeat(np.flatnonzero(value == null), cells.counts[value == null])
             row, group = add_missing(row, group, groups, draw.permutation(missing), promises, cells.sensitive[0].name)

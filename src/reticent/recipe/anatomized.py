@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -36,10 +36,11 @@ class Anatomized:
                 f"A column is named {taken[0]!r}, and so is one that an anatomized release adds.",
                 attempt="renaming the source's column.",
             )
-        return cls(recipe, columns)
+        carrying = any(column.role is Role.INSENSITIVE for column in columns.values())
+        return cls(recipe if carrying else arranged(recipe), columns)
 
-    def frames(self, entry: np.ndarray, carried: pl.DataFrame | None) -> dict[str, Rows | pl.DataFrame]:
-        """`quasi`: a row for each person, in shuffled order.  `sensitive`: a row for each group and value, sorted by both."""
+    def frames(self, entry: np.ndarray, carried: pl.DataFrame | None) -> dict[str, Rows]:
+        """`quasi`: a row for each person, shuffled or sorted by all it shows.  `sensitive`: a row for each group and value, sorted by both."""
         recipe, published = self.recipe, published_cells(self.recipe)
         found: dict[str, Coded | pl.Series] = {
             domain.name: Coded.of(values_of(domain), recipe.cells.codes[:, at], published)
@@ -48,24 +49,35 @@ class Anatomized:
         if carried is not None:
             found |= {name: carried[name] for name in carried.columns}
         shown = [name for name, column in self.columns.items() if column.role in (Role.QUASI, Role.INSENSITIVE)]
-        quasi = {name: found[name] for name in shown} | {GROUP: pl.Series(GROUP, recipe.group[entry])}
-        return {"quasi": Rows(quasi, recipe.cell[entry]), "sensitive": self._sensitive()}
+        group = _numbers(GROUP, recipe.group[entry], ascending=carried is None)
+        return {
+            "quasi": Rows({**{name: found[name] for name in shown}, GROUP: group}, recipe.cell[entry]),
+            "sensitive": self._sensitive(),
+        }
 
-    def _sensitive(self) -> pl.DataFrame:
+    def _sensitive(self) -> Rows:
         recipe, domain = self.recipe, self.recipe.cells.sensitive[0]
         kept = slice(None) if not recipe.withheld else recipe.group != WITHHELD
-        key = recipe.group[kept] * domain.size + recipe.published_values[kept, 0]
+        room = max(recipe.groups * domain.size, 1)
+        key = (recipe.group[kept] * domain.size + recipe.published_values[kept, 0]).astype(np.min_scalar_type(room))
         quota = recipe.quota[kept]
         if int(quota.max(initial=1)) > 1:
             order = np.argsort(key, kind="stable")
             key, quota = key[order], quota[order]
         else:
-            key = np.sort(key)
-        starts = np.flatnonzero(np.diff(key, prepend=-1))
-        count = np.add.reduceat(quota, starts) if len(key) else quota
-        held = key[starts]
-        values = values_of(domain).gather(held % domain.size)
-        return pl.DataFrame({GROUP: held // domain.size, domain.name: values, COUNT: count})
+            key.sort()
+        fresh = np.append(True, key[1:] != key[:-1])[: len(key)]
+        if not fresh.all():
+            starts = np.flatnonzero(fresh)
+            key, quota = key[starts], np.add.reduceat(quota, starts)
+        group = key // domain.size
+        code = (key - group * domain.size).astype(np.int64)
+        columns = {
+            GROUP: _numbers(GROUP, group, ascending=True),
+            domain.name: Coded.of(values_of(domain), np.arange(domain.size, dtype=np.int32), code),
+            COUNT: _numbers(COUNT, quota),
+        }
+        return Rows(columns, code)
 
     def manifest(self, types: Mapping[str, str]) -> dict[str, Any]:
         return {
@@ -73,3 +85,28 @@ class Anatomized:
             "withheld": self.recipe.withheld,
             "columns": schema_of(self.recipe, self.columns, types),
         }
+
+
+def arranged(recipe: Recipe) -> Recipe:
+    """Entries by group and, within one, by cell: rows sorted by all that they show.
+
+    Cells are in the order of their quasi-identifiers first, and rows that differ in the sensitive value alone read the same; so
+    the order is a function of what is published, and says nothing more.  Withheld entries come first.
+    """
+    bits = len(recipe.cells).bit_length()
+    key = (recipe.group << bits) | recipe.cell
+    if int(recipe.quota.max(initial=1)) > 1 or recipe.values is not None:
+        order = np.argsort(key, kind="stable")
+        values = None if recipe.values is None else recipe.values[order]
+        return replace(
+            recipe, cell=recipe.cell[order], group=recipe.group[order], quota=recipe.quota[order], values=values,
+            arranged=True,
+        )  # fmt: skip
+    key.sort()
+    return replace(recipe, cell=key & ((1 << bits) - 1), group=key >> bits, arranged=True)
+
+
+def _numbers(name: str, values: np.ndarray, ascending: bool = False) -> pl.Series:
+    """Whole numbers in 32 bits; a column that is known to ascend is written by its differences."""
+    series = pl.Series(name, values.astype(np.int32))
+    return series.set_sorted() if ascending else series

@@ -28,20 +28,21 @@ def published_cells(recipe: Recipe) -> np.ndarray:
     return np.flatnonzero(shown)
 
 
-def published_labels(recipe: Recipe, at: int) -> list[str | None]:
-    """The labels of the values that published rows show in a quasi-identifier: each as itself, none of a withheld row."""
+def published_labels(recipe: Recipe, at: int, published: np.ndarray) -> list[str | None]:
+    """The labels of the values that published cells show in a quasi-identifier: each as itself, none of a withheld row."""
     domain = recipe.cells.quasi[at]
-    codes = np.unique(recipe.cells.codes[published_cells(recipe), at])
+    codes = np.unique(recipe.cells.codes[published, at])
     return [None if code == domain.null_code else value_label(domain.texts[code]) for code in codes.tolist()]
 
 
 def schema_of(recipe: Recipe, columns: Mapping[str, Column], types: Mapping[str, str]) -> list[dict[str, Any]]:
     """The manifest's entry for each published column; `types` are those of carried columns."""
-    cells, entries = recipe.cells, []
+    cells, entries, published = recipe.cells, [], published_cells(recipe)
     place = {domain.name: at for at, domain in enumerate(cells.quasi)}
     for name, column in columns.items():
         if column.role is Role.QUASI:
-            entries.append(quasi_schema(cells.quasi[place[name]], published_labels(recipe, place[name]), column))
+            labels = published_labels(recipe, place[name], published)
+            entries.append(quasi_schema(cells.quasi[place[name]], labels, column))
         elif column.role is Role.SENSITIVE:
             entries.append(sensitive_schema(cells.sensitive[0], column.missing))
         elif column.role is Role.INSENSITIVE:

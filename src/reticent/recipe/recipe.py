@@ -20,7 +20,10 @@ WITHHELD = -1
 
 @dataclass(frozen=True, eq=False)
 class Recipe:
-    """`labels` is how groups print: hierarchy "nodes" (and ranges), or exact "sets".  `values` None: rows keep theirs."""
+    """`labels` is how groups print: hierarchy "nodes" (and ranges), or exact "sets".  `values` None: rows keep theirs.
+
+    `arranged`: entries stand in an order that is a function of what is published, so rows expanded from it need no shuffling.
+    """
 
     cells: Cells
     cell: np.ndarray  # int64
@@ -29,6 +32,7 @@ class Recipe:
     groups: int
     values: np.ndarray | None = None  # (entries, sensitive) int32
     labels: str = "nodes"
+    arranged: bool = False
 
     @classmethod
     def of_groups(cls, cells: Cells, group_of_cell: np.ndarray, labels: str = "nodes") -> Recipe:

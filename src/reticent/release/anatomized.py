@@ -36,7 +36,7 @@ def schemas(columns: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
 
 
 def _whole(name: str) -> dict[str, Any]:
-    return {"name": name, "role": "insensitive", "type": "numeric", "dtype": "Int64"}
+    return {"name": name, "role": "insensitive", "type": "numeric", "dtype": "Int32"}
 
 
 @dataclass(frozen=True, eq=False)

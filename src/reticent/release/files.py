@@ -2,6 +2,7 @@
 
 Strings are written plain, with no categories, index or schema that could hold values of rows that were removed.  In Parquet a
 text column's pages are numbered by a dictionary of the published values: what a writer would do anyway, without hashing each row.
+Other columns of few values are numbered by the writer; whole numbers that are known to ascend are written by their differences.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import polars as pl
 from reticent.table.rows import Coded, Rows
 
 ROW_GROUP = 2  # pieces in one row group of a Parquet file
+FEW = 1 << 12  # values that a page's dictionary may have
 
 
 def write_data(path: Path, rows: Rows | pl.DataFrame, format: str) -> None:
@@ -33,11 +35,13 @@ def _write_parquet(path: Path, rows: Rows) -> None:
     import pyarrow.parquet as pq
 
     columns = {name: _Column(column) for name, column in rows.columns.items()}
-    schema = pa.schema([(name, column.type) for name, column in columns.items()])
-    coded = [name for name, column in columns.items() if pa.types.is_dictionary(column.type)]
+    schema = pa.schema([pa.field(name, column.type, nullable=column.nulls) for name, column in columns.items()])
+    coded = [name for name, column in columns.items() if column.by_number or column.few]
+    differences = {name: "DELTA_BINARY_PACKED" for name, column in columns.items() if column.ascending}
     with pq.ParquetWriter(
-        path, schema, compression="lz4", use_dictionary=coded or False, write_statistics=False, store_schema=False
-    ) as out:
+        path, schema, compression="lz4", use_dictionary=coded or False, column_encoding=differences or None,
+        write_statistics=False, store_schema=False,
+    ) as out:  # fmt: skip
         pieces = list(rows.pieces())
         for at in range(0, len(pieces), ROW_GROUP):
             start, stop = pieces[at][0], pieces[at : at + ROW_GROUP][-1][1]
@@ -54,7 +58,10 @@ class _Column:
 
         self.column = column
         values = _arrow(column.values if isinstance(column, Coded) else column[:0])
-        self.by_number = isinstance(column, Coded) and pa.types.is_string(values.type) and values.null_count == 0
+        self.nulls = bool((column.values if isinstance(column, Coded) else column).null_count())
+        self.few = isinstance(column, Coded) and len(column.values) <= FEW
+        self.ascending = isinstance(column, pl.Series) and column.dtype.is_integer() and column.flags["SORTED_ASC"]
+        self.by_number = isinstance(column, Coded) and pa.types.is_string(values.type) and not self.nulls
         self.type = pa.dictionary(pa.int32(), pa.string()) if self.by_number else values.type
         self.values = values
 

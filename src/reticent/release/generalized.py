@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -16,23 +17,37 @@ from reticent.table.types import dtype_named, typed
 COUNT = "\x00count"
 
 
-def read_data(path: Path, columns: list[dict[str, Any]]) -> pl.DataFrame:
-    """The data file with the types that the manifest states, from CSV too."""
-    return _typed(_collected(_scanned(path, columns), path), columns)
+def read_data(path: Path, columns: list[dict[str, Any]], only: Collection[str] | None = None) -> pl.DataFrame:
+    """The data file with the types that the manifest states, from CSV too; `only` some of its columns, where not all."""
+    wanted = _among(columns, only)
+    lazy = _scanned(path, columns).select(column["name"] for column in wanted)
+    return _typed(_collected(lazy, path), wanted)
 
 
-def count_data(path: Path, columns: list[dict[str, Any]]) -> tuple[pl.DataFrame, np.ndarray]:
-    """The distinct rows of the data file, and how often each occurs; rows are read as a stream and not kept."""
-    names = [column["name"] for column in columns]
+def count_data(
+    path: Path, columns: list[dict[str, Any]], only: Collection[str] | None = None
+) -> tuple[pl.DataFrame, np.ndarray]:
+    """The distinct rows of the data file (in `only` some columns), and how often each occurs; rows are read as a stream and not kept."""
+    wanted = _among(columns, only)
+    names = [column["name"] for column in wanted]
     lazy = _scanned(path, columns)
-    if path.suffix == ".parquet":
+    if path.suffix == ".parquet" and all(_plain(dtype) for dtype in lazy.select(names).collect_schema().dtypes()):
         try:
             frame, times = distinct_rows(path, names)
         except (OSError, ValueError):
             raise BundleDamaged(f"{path.name} cannot be read.") from None
-        return _typed(frame, columns), times
+        return _typed(frame, wanted), times
     counted = _collected(lazy.group_by(names).len(name=COUNT), path)
-    return _typed(counted.drop(COUNT), columns), counted[COUNT].to_numpy().astype(np.int64)
+    return _typed(counted.drop(COUNT), wanted), counted[COUNT].to_numpy().astype(np.int64)
+
+
+def _among(columns: list[dict[str, Any]], only: Collection[str] | None) -> list[dict[str, Any]]:
+    return columns if only is None else [column for column in columns if column["name"] in only]
+
+
+def _plain(dtype: pl.DataType) -> bool:
+    """Whether Python has these values without loss: it has no nanoseconds."""
+    return dtype in (pl.String, pl.Boolean, pl.Date) or dtype.is_integer() or dtype.is_float()
 
 
 def _scanned(path: Path, columns: list[dict[str, Any]]) -> pl.LazyFrame:

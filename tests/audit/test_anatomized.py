@@ -1,0 +1,160 @@
+"""The audit of anatomized releases takes nothing of the files on trust: not their order, not their numbers, not their types."""
+
+from collections import Counter
+from datetime import datetime
+
+import numpy as np
+import polars as pl
+import pytest
+
+import reticent as rt
+from reticent.audit.histograms import histograms
+from reticent.errors import BundleDamaged
+from reticent.methods.anatomy import Anatomy
+from reticent.release import bundle
+
+COLUMN = {"name": "illness", "type": "categorical"}
+
+
+@pytest.fixture
+def release() -> rt.Release:
+    rng = np.random.default_rng(5)
+    frame = pl.DataFrame(
+        {
+            "age": rng.integers(20, 40, 203),
+            "city": rng.choice(["Ulm", "Bonn", "Kiel"], 203),
+            "illness": rng.choice(["flu", "cold", "gout", "mumps", "acne", "asthma"], 203),
+        }
+    )
+    columns = {"age": rt.quasi(), "city": rt.quasi(), "illness": rt.sensitive()}
+    return rt.publish(rt.Job(columns=columns, promises=[rt.ProbabilisticLDiversity(3)], method=Anatomy()), frame=frame)
+
+
+def forge(release: rt.Release, **changes) -> None:
+    """Change files and seal the folder anew, as a forger would."""
+    for name, change in changes.items():
+        path = release.folder / f"{name}.parquet"
+        change(pl.read_parquet(path)).write_parquet(path)
+    manifest = bundle.read_manifest(release.folder)
+    bundle.seal(release.folder, {key: value for key, value in manifest.items() if key not in ("files", "format")})
+
+
+def shuffled(frame: pl.DataFrame) -> pl.DataFrame:
+    return frame.sample(fraction=1, shuffle=True, seed=7)
+
+
+def renumbered(number):
+    return lambda frame: frame.with_columns(group=number(pl.col("group").cast(pl.Int64)))
+
+
+SAME = {
+    "unsorted": (shuffled, shuffled),
+    "the last group first": (lambda f: f.reverse(), lambda f: f.reverse()),
+    "with gaps": (renumbered(lambda g: g * 9973 + 5), renumbered(lambda g: g * 9973 + 5)),
+    "negative": (renumbered(lambda g: -g), renumbered(lambda g: -g)),
+    "in 64 bits": (renumbered(lambda g: g), renumbered(lambda g: g)),
+}
+
+
+@pytest.mark.parametrize("how", SAME)
+def test_the_verdict_is_the_same_however_the_files_are_written(release, how):
+    before = rt.audit(release.folder)
+    quasi, sensitive = SAME[how]
+    forge(release, quasi=quasi, sensitive=sensitive)
+    after = rt.audit(release.folder)
+    assert after.kept is True
+    assert (after.exact, after.groups, after.rows) == (before.exact, before.groups, before.rows)
+    assert after.utility == pytest.approx(before.utility)
+
+
+def split(frame: pl.DataFrame) -> pl.DataFrame:
+    """Group 0 as if it had one of its values twice: rows and values agree in number."""
+    rest = frame.filter(pl.col("group") != 0)
+    mine = frame.filter(group=0)
+    return pl.concat([mine.head(len(mine) - 1), mine.head(1), rest])
+
+
+def first(column: str, value):
+    """A column with another value in its first row."""
+    return lambda f: f.with_columns(pl.when(pl.int_range(pl.len()) == 0).then(value).otherwise(column).alias(column))
+
+
+FAULTS = {
+    "a value twice, next to itself": ({"sensitive": lambda f: split(f).sort("group", "illness")}, "listed twice"),
+    "a value twice, apart": ({"sensitive": lambda f: shuffled(split(f))}, "listed twice"),
+    "a count of zero": ({"sensitive": first("count", 0)}, "not positive"),
+    "a negative count": ({"sensitive": first("count", -1)}, "not positive"),
+    "counts that cancel": ({"sensitive": lambda f: f.with_columns(count=pl.Series([-1, 3] + [1] * (len(f) - 2)))},
+                           "not positive"),
+    "a count too many": ({"sensitive": first("count", 2)}, "1 group.* not as many rows as values"),
+    "a count that is missing": ({"sensitive": first("count", None)}, "missing"),
+    "a listed group that is missing": ({"sensitive": first("group", None)}, "missing"),
+    "a row's group that is missing": ({"quasi": first("group", None)}, "missing"),
+    "a row in another group": ({"quasi": first("group", 3)}, "2 group.* not as many rows as values"),
+    "a row in a group that is not listed": ({"quasi": first("group", 10**6)}, "2 group.* not as many rows as values"),
+    "a group with a gap in one file": ({"sensitive": first("group", 2 * 10**9)}, "2 group.* not as many"),
+    "a negative group in one file": ({"sensitive": first("group", -7)}, "2 group.* not as many"),
+    "a group too large for 32 bits": ({"sensitive": first("group", 1 << 40)}, "another type"),
+    "no values": ({"sensitive": lambda f: f.head(0)}, "no group has values"),
+    "rows too few": ({"quasi": lambda f: f.head(len(f) - 1)}, "the manifest says 203"),
+    "no rows": ({"quasi": lambda f: f.head(0), "sensitive": lambda f: f.head(0)}, "no rows"),
+    "groups that are texts": ({"sensitive": lambda f: f.with_columns(group=pl.lit("first"))}, "another type"),
+    "counts that are fractions of text": ({"sensitive": lambda f: f.with_columns(count=pl.lit("x"))}, "another type"),
+    "ages that are texts": ({"quasi": lambda f: f.with_columns(age=pl.lit("old"))}, "another type"),
+    "a column too many": ({"quasi": lambda f: f.with_columns(name=pl.lit("Ann"))}, "other columns"),
+    "a column too few": ({"quasi": lambda f: f.drop("city")}, "other columns"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_forged_file_is_refused(release, fault):
+    changes, said = FAULTS[fault]
+    forge(release, **changes)
+    with pytest.raises(BundleDamaged, match=said):
+        rt.audit(release.folder)
+
+
+def test_k_counts_the_rows_that_agree_in_every_quasi_identifier(release):
+    agree = Counter(release.frame().select("age", "city").rows())
+    assert rt.audit(release.folder).achieved["k-anonymity"] == min(agree.values())
+    forge(release, quasi=lambda f: f.with_columns(age=pl.lit(30, pl.Int64), city=pl.lit("Ulm")))
+    assert rt.audit(release.folder).achieved["k-anonymity"] == 203
+
+
+def test_quasi_identifiers_that_differ_by_a_nanosecond_are_not_alike():
+    moments = [datetime(2020, 1, 1)] * 3
+    frame = pl.DataFrame({"at": moments, "illness": ["flu", "cold", "gout"]}).with_columns(
+        pl.col("at").cast(pl.Datetime("ns"))
+    )
+    columns = {"at": rt.quasi(), "illness": rt.sensitive()}
+    release = rt.publish(
+        rt.Job(columns=columns, promises=[rt.ProbabilisticLDiversity(3)], method=Anatomy()), frame=frame
+    )
+    assert rt.audit(release.folder).achieved["k-anonymity"] == 3
+    later = pl.col("at") + pl.duration(nanoseconds=pl.int_range(pl.len()))
+    forge(release, quasi=lambda f: f.with_columns(later))
+    assert rt.audit(release.folder).achieved["k-anonymity"] == 1
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_each_histogram_is_kept_exactly_once(seed):
+    """Few values and counts, so that neighbours often agree, in values alone, in counts alone, or in both."""
+    rng = np.random.default_rng(seed)
+    most, names = int(rng.integers(1, 4)), list("abcd")
+    rows = []
+    for group in range(60):
+        length = 2 if seed % 2 else int(rng.integers(1, 5))
+        for name in sorted(rng.choice(names, length, replace=False)):
+            rows.append((group * 3, str(name), int(rng.integers(1, most + 1))))
+    frame = pl.DataFrame(rows, schema=["group", "illness", "count"], orient="row")
+    listed = histograms(COLUMN, shuffled(frame) if seed % 3 == 0 else frame)
+    held = sorted(set(frame["illness"]))
+    truth = {tuple((held.index(v), c) for g, v, c in rows if g == group) for group, _, _ in rows}
+    found = listed.distinct()
+    kept = Counter(
+        tuple(zip(found.value[found.group == g].tolist(), found.count[found.group == g].tolist(), strict=True))
+        for g in range(found.groups)
+    )
+    assert set(kept) == truth and set(kept.values()) == {1}
+    assert found.totals.tolist() == [sum(c for _, v, c in rows if v == name) for name in held]
+    assert listed.sizes.sum() == frame["count"].sum() and len(listed.sizes) == 60
