@@ -107,13 +107,16 @@ def _together(rows: pl.Series, held: pl.DataFrame, column: Mapping[str, Any], st
 
 def uneven(rows: np.ndarray, groups: np.ndarray, sizes: np.ndarray) -> int:
     """How many groups have another number of rows (`rows` has the group of each) than of values (`sizes`, of each of `groups`)."""
-    least, most = min(rows.min(), groups.min()), max(rows.max(), groups.max())
-    if least < 0 or most > 8 * (len(rows) + len(groups)):  # numbers with gaps: close them
-        both, number = np.unique(np.concatenate([rows, groups]), return_inverse=True)
-        rows, groups, most = number[: len(rows)], number[len(rows) :], len(both) - 1
-    has = np.bincount(rows, minlength=int(most) + 1)
-    holds = np.zeros(int(most) + 1, np.int64)
-    holds[groups] = sizes
+    if (rows[1:] < rows[:-1]).any():
+        rows = np.sort(rows)
+    starts = np.flatnonzero(np.append(True, rows[1:] != rows[:-1]))
+    mine, lengths = rows[starts], np.diff(np.append(starts, len(rows)))
+    if np.array_equal(mine, groups):
+        return int((lengths != sizes).sum())
+    both = np.union1d(mine, groups)
+    has, holds = np.zeros((2, len(both)), np.int64)
+    has[np.searchsorted(both, mine)] = lengths
+    holds[np.searchsorted(both, groups)] = sizes
     return int((has != holds).sum())
 
 

@@ -16,6 +16,7 @@ import polars as pl
 from reticent.audit.measure.counts import Counts
 
 _WORD = 1 << 62
+_PIECE = 1 << 18  # rows looked up together: fresh memory for all of them costs more than looking up
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,11 +50,21 @@ def number(series: pl.Series) -> Numbered:
         _, first, codes = np.unique(raw, return_index=True, return_inverse=True)
         return Numbered(codes.astype(np.int32), series.gather(first))
     where = np.full(top + 1, -1, np.int64)
-    where[raw] = np.arange(len(raw))
+    for start in range(0, len(raw), _PIECE):
+        piece = raw[start : start + _PIECE]
+        where[piece] = np.arange(start, start + len(piece))
     used = np.flatnonzero(where >= 0)
     rank = np.zeros(top + 1, np.int32)
     rank[used] = np.arange(len(used))
-    return Numbered(rank[raw], series.gather(where[used]))
+    return Numbered(looked_up(rank, raw), series.gather(where[used]))
+
+
+def looked_up(table: np.ndarray, index: np.ndarray) -> np.ndarray:
+    """`table[index]`, a piece at a time."""
+    found = np.empty(len(index), table.dtype)
+    for start in range(0, len(index), _PIECE):
+        found[start : start + _PIECE] = table[index[start : start + _PIECE]]
+    return found
 
 
 def _integers(series: pl.Series) -> pl.Series:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from reticent.audit.grouping import number
+from reticent.audit.grouping import looked_up, number
 from reticent.audit.measure.counts import Counts
 from reticent.audit.sensitive import ranks
 from reticent.errors import BundleDamaged
@@ -99,7 +99,7 @@ def histograms(column: Mapping[str, Any], held: pl.DataFrame) -> Histograms:
     rank, _ = ranks(column, numbered.distinct)
     size = int(rank.max()) + 1
     group, count = held[GROUP].to_numpy(), held[COUNT].to_numpy()
-    value = rank.astype(np.int32)[numbered.codes]
+    value = looked_up(rank.astype(np.int32), numbered.codes)
     same = group[1:] == group[:-1]
     if not ((group[1:] > group[:-1]) | (same & (value[1:] > value[:-1]))).all():
         order = np.lexsort((value, group))

@@ -57,14 +57,20 @@ def _keyed(lazy: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:
     return lazy.with_columns(pl.col(texts).cast(pl.Categorical)) if texts else lazy
 
 
-def apply(counted: Counted, recipe: Recipe, rng: Random, lazy: pl.LazyFrame) -> tuple[np.ndarray, pl.DataFrame | None]:
-    """The recipe's entry of each published row, shuffled unless arranged already, and the carried columns beside it."""
+def apply(
+    counted: Counted, recipe: Recipe, rng: Random, lazy: pl.LazyFrame
+) -> tuple[np.ndarray | slice, pl.DataFrame | None]:
+    """The recipe's entry of each published row in shuffled order, and the carried columns beside it.
+
+    Of a recipe that is arranged, its entries in their own order: a slice of them where each is of one row.
+    """
     carried = with_role(counted.columns, Role.INSENSITIVE)
     if carried:
         return _carry(counted, recipe, rng, lazy, carried)
+    if recipe.arranged and recipe.alone and not recipe.withheld:
+        return slice(None), None
     kept = np.flatnonzero(recipe.group != WITHHELD).astype(np.int32)
-    quota = recipe.quota[kept]
-    entry = kept if (quota == 1).all() else np.repeat(kept, quota)
+    entry = np.repeat(kept, recipe.quota[kept])
     if not recipe.arranged:
         rng.stream("shuffle").shuffle(entry)
     return entry, None

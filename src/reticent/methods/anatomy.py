@@ -73,11 +73,11 @@ class Anatomy:
             for first, end in zip((ends - totals).tolist(), ends.tolist(), strict=True):
                 draw.shuffle(row[first:end])
             groups = len(row) // l
-            group = np.resize(np.arange(groups), len(row))
+            group = np.resize(np.arange(groups, dtype=np.int32), len(row))
         if null >= 0:
             missing = np.repeat(np.flatnonzero(value == null), cells.counts[value == null])
             row, group = add_missing(row, group, groups, draw.permutation(missing), promises, cells.sensitive[0].name)
-        return Recipe(cells, row.astype(np.int64), group, np.ones(len(row), np.int64), groups)
+        return Recipe(cells, row, group, np.broadcast_to(np.int64(1), len(row)), groups)
 
     def _along_curve(self, cells: Cells, known: np.ndarray, values: int, l: int,
                      draw: np.random.Generator) -> tuple[np.ndarray, np.ndarray, int]:  # fmt: skip

@@ -13,7 +13,7 @@ from reticent.errors import ColumnError
 from reticent.recipe.exact import published_cells, schema_of, values_of
 from reticent.recipe.recipe import WITHHELD, Recipe
 from reticent.table.roles import Column, Role
-from reticent.table.rows import Coded, Rows
+from reticent.table.rows import PIECE, Coded, Rows
 
 GROUP, COUNT = "group", "count"
 
@@ -39,7 +39,7 @@ class Anatomized:
         carrying = any(column.role is Role.INSENSITIVE for column in columns.values())
         return cls(recipe if carrying else arranged(recipe), columns)
 
-    def frames(self, entry: np.ndarray, carried: pl.DataFrame | None) -> dict[str, Rows]:
+    def frames(self, entry: np.ndarray | slice, carried: pl.DataFrame | None) -> dict[str, Rows]:
         """`quasi`: a row for each person, shuffled or sorted by all it shows.  `sensitive`: a row for each group and value, sorted by both."""
         recipe, published = self.recipe, published_cells(self.recipe)
         found: dict[str, Coded | pl.Series] = {
@@ -52,32 +52,41 @@ class Anatomized:
         group = _numbers(GROUP, recipe.group[entry], ascending=carried is None)
         return {
             "quasi": Rows({**{name: found[name] for name in shown}, GROUP: group}, recipe.cell[entry]),
-            "sensitive": self._sensitive(),
+            "sensitive": self._sensitive(published),
         }
 
-    def _sensitive(self) -> Rows:
+    def _sensitive(self, published: np.ndarray) -> Rows:
         recipe, domain = self.recipe, self.recipe.cells.sensitive[0]
         kept = slice(None) if not recipe.withheld else recipe.group != WITHHELD
-        room = max(recipe.groups * domain.size, 1)
-        key = (recipe.group[kept] * domain.size + recipe.published_values[kept, 0]).astype(np.min_scalar_type(room))
-        quota = recipe.quota[kept]
-        if int(quota.max(initial=1)) > 1:
+        cell, values, quota = (
+            recipe.cell[kept],
+            None if recipe.values is None else recipe.values[kept],
+            recipe.quota[kept],
+        )
+        wide = np.int32 if recipe.groups * domain.size <= np.iinfo(np.int32).max else np.int64
+        key = recipe.group[kept].astype(wide)
+        key *= domain.size
+        for start in range(0, len(key), PIECE):  # a piece at a time, because fresh memory costs more than the sum
+            here = slice(start, start + PIECE)
+            key[here] += recipe.cells.values[cell[here], 0] if values is None else values[here, 0]
+        if recipe.alone:
+            key.sort()
+        else:
             order = np.argsort(key, kind="stable")
             key, quota = key[order], quota[order]
-        else:
-            key.sort()
         fresh = np.append(True, key[1:] != key[:-1])[: len(key)]
         if not fresh.all():
             starts = np.flatnonzero(fresh)
             key, quota = key[starts], np.add.reduceat(quota, starts)
         group = key // domain.size
-        code = (key - group * domain.size).astype(np.int64)
+        key -= group * domain.size
+        used = key if values is not None else recipe.cells.values[published, 0]
         columns = {
             GROUP: _numbers(GROUP, group, ascending=True),
-            domain.name: Coded.of(values_of(domain), np.arange(domain.size, dtype=np.int32), code),
+            domain.name: Coded.of(values_of(domain), np.arange(domain.size, dtype=np.int32), used),
             COUNT: _numbers(COUNT, quota),
         }
-        return Rows(columns, code)
+        return Rows(columns, key)
 
     def manifest(self, types: Mapping[str, str]) -> dict[str, Any]:
         return {
@@ -94,8 +103,10 @@ def arranged(recipe: Recipe) -> Recipe:
     the order is a function of what is published, and says nothing more.  Withheld entries come first.
     """
     bits = len(recipe.cells).bit_length()
-    key = (recipe.group << bits) | recipe.cell
-    if int(recipe.quota.max(initial=1)) > 1 or recipe.values is not None:
+    key = recipe.group.astype(np.int64)
+    key <<= bits
+    key |= recipe.cell
+    if not recipe.alone or recipe.values is not None:
         order = np.argsort(key, kind="stable")
         values = None if recipe.values is None else recipe.values[order]
         return replace(
@@ -103,10 +114,13 @@ def arranged(recipe: Recipe) -> Recipe:
             arranged=True,
         )  # fmt: skip
     key.sort()
-    return replace(recipe, cell=key & ((1 << bits) - 1), group=key >> bits, arranged=True)
+    group = np.empty(len(key), np.int32 if recipe.groups <= np.iinfo(np.int32).max else np.int64)
+    np.right_shift(key, bits, out=group, casting="same_kind")
+    key &= (1 << bits) - 1
+    return replace(recipe, cell=key, group=group, arranged=True)
 
 
 def _numbers(name: str, values: np.ndarray, ascending: bool = False) -> pl.Series:
     """Whole numbers in 32 bits; a column that is known to ascend is written by its differences."""
-    series = pl.Series(name, values.astype(np.int32))
+    series = pl.Series(name, values.astype(np.int32, copy=False))
     return series.set_sorted() if ascending else series

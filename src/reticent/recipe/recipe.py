@@ -26,9 +26,9 @@ class Recipe:
     """
 
     cells: Cells
-    cell: np.ndarray  # int64
-    group: np.ndarray  # int64, WITHHELD or 0 .. groups - 1
-    quota: np.ndarray  # int64, > 0
+    cell: np.ndarray  # int64 or int32, as the two others: a recipe for distinct rows is as long as the data
+    group: np.ndarray  # WITHHELD or 0 .. groups - 1
+    quota: np.ndarray  # > 0
     groups: int
     values: np.ndarray | None = None  # (entries, sensitive) int32
     labels: str = "nodes"
@@ -45,13 +45,19 @@ class Recipe:
         return int(self.quota[self.group == WITHHELD].sum())
 
     @cached_property
+    def alone(self) -> bool:
+        """Whether every entry is of one row."""
+        return bool((self.quota == 1).all())
+
+    @cached_property
     def published_values(self) -> np.ndarray:
         """(entries, sensitive): the codes that are published."""
         return self.cells.values[self.cell] if self.values is None else self.values
 
     def check_conserved(self) -> None:
         """Every row of every cell has exactly one outcome."""
-        given = np.bincount(self.cell, weights=self.quota, minlength=len(self.cells)).astype(np.int64)
+        weights = None if self.alone else self.quota
+        given = np.bincount(self.cell, weights=weights, minlength=len(self.cells)).astype(np.int64)
         if (self.quota <= 0).any() or not np.array_equal(given, self.cells.counts):
             raise InternalError("A recipe gives a cell's rows no outcome or two.")
 

@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 
 DENSE = 1 << 21  # words up to here are counted in an array, longer ones by a sort
+NEAR = 1 << 10  # whole numbers that lie no further apart are numbered by their distance from the least
 
 
 @dataclass(eq=False)
@@ -55,20 +56,30 @@ def distinct_rows(path: Path, names: list[str]) -> tuple[pl.DataFrame, np.ndarra
 
 
 def _numbered(column: Any) -> tuple[np.ndarray, list[Any]]:
-    """A column of one row group as numbers, and the value that each stands for; None last where there are nulls."""
+    """A column of one row group as numbers, and the value that each would stand for; None last where there are nulls."""
     import pyarrow as pa
 
     column = column.combine_chunks()
     if isinstance(column, pa.ChunkedArray):  # no rows
         return np.zeros(0, np.int64), []
+    if pa.types.is_integer(column.type) and column.type.bit_width <= 32 and len(column) and not column.null_count:
+        stored = _stored(column)
+        least, most = int(stored.min()), int(stored.max())
+        if most - least < NEAR:
+            return np.subtract(stored, least, dtype=np.int64), list(range(least, most + 1))
     coded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     values = coded.dictionary.to_pylist()
     numbers = coded.indices
     if numbers.null_count:
         numbers, values = numbers.fill_null(len(values)), [*values, None]
+    return _stored(numbers), values
+
+
+def _stored(numbers: Any) -> np.ndarray:
+    """The numbers of an Arrow array without nulls."""
     width = numbers.type.to_pandas_dtype()
     stored = np.frombuffer(numbers.buffers()[1], width)  # not by to_numpy: it would load pandas
-    return stored[numbers.offset : numbers.offset + len(numbers)], values
+    return stored[numbers.offset : numbers.offset + len(numbers)]
 
 
 def _counted(columns: list[np.ndarray], sizes: list[int]) -> tuple[np.ndarray, np.ndarray]:

@@ -1,0 +1,59 @@
+"""The distinct rows of a Parquet file, whatever its columns hold and however its row groups fall."""
+
+from collections import Counter
+from datetime import date, datetime
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from reticent.release.counting import NEAR, distinct_rows
+from reticent.release.generalized import count_data, read_data
+
+LEAST = {"UInt8": 0, "Int8": -128, "Int16": -500, "UInt16": 65000, "Int32": -(2**31), "UInt32": 2**32 - 300,
+         "Int64": -(2**62), "UInt64": 2**63}  # fmt: skip
+
+
+@pytest.mark.parametrize("missing", [False, True])
+@pytest.mark.parametrize("apart", [256, NEAR + 1])
+@pytest.mark.parametrize("name", LEAST)
+def test_whole_numbers_are_counted_as_they_are(name, apart, missing, tmp_path: Path):
+    dtype, least = getattr(pl, name), LEAST[name]
+    rng = np.random.default_rng(3)
+    numbers = [least + int(step) for step in rng.integers(0, min(apart, 256), 2000)]
+    if apart > 256 and name not in ("UInt8", "Int8", "UInt16", "UInt32"):
+        numbers[:2] = [least, least + apart]
+    frame = pl.DataFrame({"a": pl.Series(numbers, dtype=dtype), "b": rng.choice(["x", "y"], 2000)})
+    if missing:
+        frame = frame.with_columns(a=pl.when(pl.int_range(pl.len()) % 7 == 0).then(None).otherwise("a"))
+    frame.write_parquet(tmp_path / "data.parquet", row_group_size=700)
+    found, times = distinct_rows(tmp_path / "data.parquet", ["a", "b"])
+    assert found.schema == frame.schema
+    assert len(set(found.rows())) == len(found)
+    assert Counter(dict(zip(found.rows(), times.tolist(), strict=True))) == Counter(frame.rows())
+
+
+def column(name: str, dtype: str) -> dict:
+    return {"name": name, "role": "insensitive", "type": "categorical", "dtype": dtype}
+
+
+def test_moments_keep_their_nanoseconds(tmp_path: Path):
+    moments = pl.Series("at", [datetime(2020, 1, 1)] * 3).cast(pl.Datetime("ns")).to_frame()
+    moments = moments.with_columns(pl.col("at") + pl.duration(nanoseconds=pl.Series([0, 7, 7])))
+    moments.write_parquet(tmp_path / "data.parquet")
+    found, times = count_data(tmp_path / "data.parquet", [column("at", str(moments["at"].dtype))])
+    assert sorted(zip(found["at"].to_physical().to_list(), times.tolist(), strict=True)) == sorted(
+        Counter(moments["at"].to_physical().to_list()).items()
+    )
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "csv"])
+def test_some_columns_can_be_read_or_counted_alone(suffix, tmp_path: Path):
+    frame = pl.DataFrame({"a": [1, 1, 2], "b": ["x", "y", "y"], "c": [date(2020, 1, 1)] * 3})
+    path = tmp_path / f"data.{suffix}"
+    (frame.write_parquet if suffix == "parquet" else frame.write_csv)(path)
+    columns = [column("a", "Int64"), column("b", "String"), column("c", "Date")]
+    assert read_data(path, columns, only=["c", "a"]).equals(frame.select("a", "c"))
+    found, times = count_data(path, columns, only=["a", "c"])
+    assert dict(zip(found["a"], times.tolist(), strict=True)) == {1: 2, 2: 1}
