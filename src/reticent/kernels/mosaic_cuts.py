@@ -19,6 +19,7 @@ AFTER = cython.declare(cython.int, 2)
 BALANCED = cython.declare(cython.int, 3)
 ONE = cython.declare(cython.int, 4)
 OFTEN = cython.declare(cython.longlong, 2000)
+SHARES = cython.declare(cython.longlong, 1024)
 
 
 @cython.cfunc
@@ -98,6 +99,8 @@ class Cutter:
     seed: cython.longlong
     noise: cython.double
     tries: cython.Py_ssize_t
+    bits: cython.double
+    bit: cython.double[::1]
     # block storage
     logc: cython.int[::1]
     logq: cython.int[::1]
@@ -139,6 +142,7 @@ class Cutter:
         self.mate = np.zeros(64, np.int32)
         self.seed, self.noise, self.tries, self.groups = 1, 0.0, 4, 0
         self.spent, self.price = 0.0, 0.0
+        self.price_bits(0.0)
 
     @cython.cfunc
     @cython.nogil
@@ -760,6 +764,14 @@ class Cutter:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
+    def worth(self, s: cython.longlong) -> cython.double:
+        """A cut of s rows spends so many bits of the ones a region has: log2(rows / least group).  Cuts of a few rows spend
+        few, which is how a column of fifty values gets its turn beside a number that halves."""
+        return self.bit[(s * SHARES) // self.n]
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
     def offer(
         self,
         gain: cython.double,
@@ -772,6 +784,8 @@ class Cutter:
     ) -> cython.int:
         i: cython.Py_ssize_t = self.tries - 1
         q: cython.Py_ssize_t
+        if self.bits > 0.0 and gain > 0.0:
+            gain *= self.worth(s)
         if self.noise > 0.0:
             self.seed = chance(self.seed)
             gain += abs(gain) * self.noise * (self.seed / 2147483647.0)
@@ -888,12 +902,15 @@ class Cutter:
                 if stage == 0:
                     self.weigh_balanced(j, c, after, before)
                 gain = reach - self.span(j, lo, c)
-                if gain > 0 and before * gain > self.top[self.tries - 1, 0]:
+                if gain > 0 and before * gain * self.worth(before) > self.top[self.tries - 1, 0]:
                     s = self.largest(before, 0)
                     if s > 0:
                         self.offer(s * gain - self.spent, j, BEFORE, c, s, stage, c)
                 gain = reach - self.span(j, after, hi)
-                if gain > 0 and (self.within - before) * gain > self.top[self.tries - 1, 0]:
+                if (
+                    gain > 0
+                    and (self.within - before) * gain * self.worth(self.within - before) > self.top[self.tries - 1, 0]
+                ):
                     s = self.largest(self.within - before, 1)
                     if s > 0:
                         self.offer(s * gain - self.spent, j, AFTER, c, s, stage, c)
@@ -930,7 +947,12 @@ class Cutter:
                 e += 1
             last = self.codes[self.cell[self.order[e - 1]], j]
             gain = reach - self.span(j, first, last)
-            if (i > 0 or e < count) and here >= self.floor and gain > 0 and here * gain > self.top[self.tries - 1, 0]:
+            if (
+                (i > 0 or e < count)
+                and here >= self.floor
+                and gain > 0
+                and here * gain * self.worth(here) > self.top[self.tries - 1, 0]
+            ):
                 for q in range(self.mv):
                     self.before[self.pv[q]] = 0
                 for q in range(i, e):
@@ -960,7 +982,7 @@ class Cutter:
         n: cython.longlong = self.n
         full: cython.double = self.span(j, lo, hi)
         gain: cython.double = n * full - before * self.span(j, lo, c) - (n - before) * self.span(j, after, hi)
-        if gain <= self.top[self.tries - 1, 0]:  # what it would gain without borrowing
+        if gain * self.worth(before) <= self.top[self.tries - 1, 0]:  # what it would gain without borrowing
             return 0
         s = self.balanced(before)
         if s == 0:
@@ -1113,8 +1135,9 @@ class Cutter:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def solve(self, n0: cython.Py_ssize_t) -> cython.double:
-        """Cut the items cell[:n0], qty[:n0] until nothing is gained; groups go to outc, outq, oute.  The loss."""
+    def solve(self, n0: cython.Py_ssize_t, limit: cython.double) -> cython.double:
+        """Cut the items cell[:n0], qty[:n0] until nothing is gained; groups go to outc, outq, oute.  The loss, or LARGE as
+        soon as it is beyond the limit."""
         depth: cython.Py_ssize_t = 1
         a: cython.Py_ssize_t
         b: cython.Py_ssize_t
@@ -1152,6 +1175,8 @@ class Cutter:
                         continue
                     if self.price > 0.0:
                         loss += self.strain()
+                    if self.bits > 0.0:
+                        loss = -(whole - loss) * self.worth(self.parts[0, self.m])
                     if loss < least:
                         least = loss
                         best = i
@@ -1166,6 +1191,8 @@ class Cutter:
                 self.groups += 1
                 self.oute[self.groups] = end
                 total += self.whole * self.n
+                if total > limit:
+                    return LARGE
                 depth -= 1
                 continue
             if best != last:
@@ -1189,15 +1216,23 @@ class Cutter:
             depth += 1
         return total
 
-    def solve_all(self, cell, quota, tries, price=0.0, deep=0):
+    def price_bits(self, power):
+        """What a gain is worth by the share of rows a cut takes: divided by the bits it spends, to this power."""
+        share = (np.arange(SHARES + 1) + 0.5) / (SHARES + 2)
+        spent = -(share * np.log2(share) + (1 - share) * np.log2(1 - share))
+        self.bits, self.bit = power, spent**-power
+
+    def solve_all(self, cell, quota, tries, price=0.0, deep=0, bits=0.0):
         """Cut the region of these items from the top down: (cell, quota, starts) of its groups."""
         n: cython.Py_ssize_t = len(cell)
         np.asarray(self.cell)[:n] = cell
         np.asarray(self.qty)[:n] = quota
         self.noise, self.tries, self.price, self.deep = 0.0, tries, price, deep
         self.oute[0] = 0
+        self.price_bits(bits)
         with cython.nogil:
-            self.solve(n)
+            self.solve(n, LARGE)
+        self.price_bits(0.0)
         starts = np.array(self.oute[: self.groups + 1])
         n = self.oute[self.groups]
         return np.array(self.outc[:n]), np.array(self.outq[:n]), starts
@@ -1390,7 +1425,7 @@ class Cutter:
             p = self.gather(p)
             self.seed = chance(self.seed)
             self.price = dear * (self.seed / 2147483647.0)
-            new = self.solve(p)
+            new = self.solve(p, old)
             if new > old or end + self.oute[self.groups] > self.logc.shape[0] or total + self.groups > self.gs.shape[0]:
                 continue
             for q in range(chosen):
@@ -1427,7 +1462,7 @@ class Cutter:
         for i in range(end):
             self.cell[i] = self.logc[i]
             self.qty[i] = self.logq[i]
-        if self.solve(self.gather(end)) > old:
+        if self.solve(self.gather(end), old) > old:
             return total
         if self.oute[self.groups] > self.logc.shape[0] or self.groups > self.gs.shape[0]:
             return total

@@ -5,6 +5,7 @@ A tiling is the groups as flat arrays: group g holds quota[i] rows of cell[i] fo
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,9 +29,14 @@ LARGE_GROUP = 1000
 WORST = 0.4  # share of rows, those that lose most, that bands are made of; the rest is one band, too large to be cut
 BAND_NOISE = 0.1
 NOISE, MATES, NEARNESS = 0.5, 2, 0.4
-# Top-down starts for promises beyond caps, the best of them taken: (price of strain, columns narrowed beyond the first).
-STARTS = ((0.1, 0), (0.7, 2))
+# Top-down starts: (price of strain, columns narrowed beyond the first, power of the bits a cut spends).
+CAPPED = (0.3, 0, 0.5)
+MORE_CAPPED = ((0.0, 0, 0.0), (0.0, 0, 1.0))
+CLOSE = ((0.1, 0, 0.0), (0.7, 2, 0.0))
 DEAR = 1.5  # price of strain up to which bands are cut anew
+
+
+Way = tuple[float, int, float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,16 +95,15 @@ def kernel_parts(cells: Cells, space: Space, rule: Rule) -> tuple:
     )
 
 
-def top_down(cells: Cells, space: Space, rule: Rule, rows: np.ndarray) -> Tiling:
-    """Cut the rows (so many of each cell) from the top down, in the best of a few ways."""
+def top_down(cells: Cells, space: Space, rule: Rule, rows: np.ndarray, ways: Iterable[Way]) -> Tiling:
+    """Cut the rows (so many of each cell) from the top down, in the best of some ways."""
     held = np.flatnonzero(rows)
     if not len(held):
         return Tiling.empty()
     room = min(int(rows.sum()), 2 * len(held)) + 64 * len(rule.upper) + 64
     cutter = Cutter(*kernel_parts(cells, space, rule), (room, 1, 1))
     items = held.astype(np.int32), rows[held].astype(np.int32)
-    starts = ((0.0, 0),) if rule.capped_only else STARTS
-    found = [Tiling(*cutter.solve_all(*items, TRIES, price, deep)) for price, deep in starts]
+    found = [Tiling(*cutter.solve_all(*items, TRIES, *way)) for way in ways]
     return min(found, key=lambda tiling: tiling.loss(cells, space))
 
 
