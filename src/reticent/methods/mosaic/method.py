@@ -18,12 +18,13 @@ import numpy as np
 
 from reticent.errors import JobError
 from reticent.methods.mosaic import segments
-from reticent.methods.mosaic.carriers import carriers
 from reticent.methods.mosaic.loss import Space, space_of
-from reticent.methods.mosaic.quotas import CAPPED, CLOSE, MORE_CAPPED, Tiling, resolve, tiling_of, top_down
 from reticent.methods.mosaic.repair import published, recipe_of, repair
+from reticent.methods.mosaic.resolving import resolve
 from reticent.methods.mosaic.rule import Rule, rule_of
+from reticent.methods.mosaic.starts import start_of
 from reticent.methods.mosaic.sweeps import Sweeps, Watch
+from reticent.methods.mosaic.tiling import Tiling, tiling_of
 from reticent.methods.reachable import check_reachable
 from reticent.models.delta_disclosure import DeltaDisclosure
 from reticent.models.promises import BoundPromises, Promises
@@ -113,26 +114,7 @@ def _deal(cells: Cells, tiling: Tiling, draw: np.random.Generator) -> Tiling:
 
 def _by_quotas(cells: Cells, space: Space, rule: Rule, bound: BoundPromises, sweeps: Sweeps,
                draw: np.random.Generator) -> Tiling:  # fmt: skip
-    start = (
-        _with_carriers(cells, space, rule) if rule.capped_only else top_down(cells, space, rule, cells.counts, CLOSE)
-    )
+    start = start_of(cells, space, rule)
     if not rule.exact:
         start = repair(cells, space, bound, start)
     return resolve(cells, space, rule, bound, start, sweeps, draw)
-
-
-def _with_carriers(cells: Cells, space: Space, rule: Rule) -> Tiling:
-    """Carriers for as many rare values as lower the loss, rarest first, and the rest from the top down."""
-    best, least, worse = (Tiling.empty(), cells.counts), float("inf"), 0
-    found = None
-    for made, rows in carriers(cells, space, rule):
-        tiling = top_down(cells, space, rule, rows, [CAPPED])
-        loss = tiling.joined(made).loss(cells, space)
-        worse = worse + 1 if loss >= least else 0
-        if loss < least:
-            best, found, least = (made, rows), tiling, loss
-        if worse == 2:  # carriers of values less rare would take still more rows
-            break
-    made, rows = best
-    others = top_down(cells, space, rule, rows, MORE_CAPPED)
-    return min(found, others, key=lambda tiling: tiling.loss(cells, space)).joined(made)

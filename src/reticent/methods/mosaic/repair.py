@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from reticent.methods.mosaic.loss import Space
-from reticent.methods.mosaic.quotas import Tiling, tiling_of
+from reticent.methods.mosaic.tiling import Tiling, tiling_of
 from reticent.models.promises import BoundPromises
 from reticent.recipe.labels import coalesce
 from reticent.recipe.recipe import Recipe

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TypeVar
@@ -65,19 +65,29 @@ class Sweeps:
         return cls(1 << 30, seconds, watch, threads, time.process_time())
 
     def improve(
-        self, start: Result, loss: Callable[[Result], float], sweep: Callable[[Result, int], Result | None]
+        self,
+        start: Result,
+        loss: Callable[[Result], float],
+        sweep: Callable[[Result, int], Result | None],
+        kind: Callable[[], Hashable] = lambda: None,
     ) -> Result:
-        """Carry on from `start`; a first Ctrl-C, as much as the watcher, ends the search and keeps the best so far."""
-        best, last = start, 0.0
+        """Carry on from `start`; a first Ctrl-C, as much as the watcher, ends the search and keeps the best so far.
+
+        `kind` is that of the next sweep, which is taken if there is time for one as long as the last of its kind, or as half
+        of what the start took where there was none.
+        """
+        best, taken = start, {}
+        unknown = (time.process_time() - self.began) / 2
         try:
             for number in range(self.most):
-                spent = time.process_time() - self.began
-                if spent + last > self.seconds or (self.watch and self.watch(Progress(number, loss(best), spent))):
+                spent, ahead = time.process_time() - self.began, kind()
+                enough = spent + taken.get(ahead, unknown) > self.seconds
+                if enough or (self.watch and self.watch(Progress(number, loss(best), spent))):
                     break
                 found = sweep(best, number)
                 if found is None:
                     break
-                best, last = found, time.process_time() - self.began - spent
+                best, taken[ahead] = found, time.process_time() - self.began - spent
         except KeyboardInterrupt:
             pass
         return best
