@@ -8,15 +8,14 @@ that is eligible has the rate 0.  Sampling is seeded, so that a figure can be re
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator
-from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 
-from reticent.attacks.eligibility import joint, risk
+from reticent.attacks.eligibility_enumerated import worst
+from reticent.attacks.eligibility_risk import risk
 from reticent.methods.suppression.levels import eligible
 from reticent.methods.suppression.stage import KINDS
 
@@ -100,15 +99,6 @@ def figure_8b() -> Iterator[Row]:
             yield {"l": l, "method": name, "rate": rate}
 
 
-def worst(rows: int, values: int, l: int, kind: str, prior: str) -> Fraction:
-    """The greatest posterior over every table that the method may publish, exactly."""
-    return max(
-        weight / sum(weights.values()) / Counter(table)[count]
-        for table, weights in joint(rows, values, l, kind, prior).items()
-        for count, weight in weights.items()
-    )
-
-
 def posterior_small() -> Iterator[Row]:
     """worst posterior over all releases of 24 records in 6 values, exactly, uniform prior"""
     for l in range(2, 7):
@@ -125,36 +115,28 @@ def posterior_priors() -> Iterator[Row]:
 
 
 def posterior_zipf() -> Iterator[Row]:
-    """worst posterior among releases of Zipf counts, alpha = 1, sampled"""
-    rng = np.random.default_rng(1)
+    """worst posterior over all releases of Zipf counts, alpha = 1, uniform prior, exactly"""
     for l in range(4, 11):
         for kind, name in NAMES.items():
-            found = risk(zipf(1.0).tolist(), l, kind, draws=6, samples=120, rng=rng)
-            yield {
-                "l": l,
-                "method": name,
-                "posterior": found.worst_posterior,
-                "low": found.low,
-                "high": found.high,
-                "bound": 1 / l,
-            }
+            found = risk(zipf(1.0).tolist(), l, kind)
+            yield {"l": l, "method": name, "posterior": found.worst_posterior, "low": found.low, "high": found.high, "how": found.how,
+                   "mean": "" if found.mean_posterior is None else found.mean_posterior, "releases": found.releases,
+                   "attacked": found.attacked, "bound": 1 / l}  # fmt: skip
         yield {"l": l, "method": "1 / l", "posterior": 1 / l, "low": 1 / l, "high": 1 / l, "bound": 1 / l}
 
 
 def posterior_adult() -> Iterator[Row]:
-    """worst posterior among releases of violating samples of Adult (0.5 %), mean of ten, sampled"""
-    rng, drawn = np.random.default_rng(2), list(sampled_counts(0.005))
+    """worst posterior over all releases of each violating sample of Adult (0.5 %), mean over the samples, uniform prior"""
+    drawn = list(sampled_counts(0.005))
     for l in (5, 6, 7):
-        open_ = [counts for counts in drawn if violated(counts, l)][:10]
+        open_ = [counts for counts in drawn if violated(counts, l) and len(counts) >= l]
         for kind in NAMES:
-            found = [risk(counts.tolist(), l, kind, draws=3, samples=800, rng=rng) for counts in open_]
-            if found:
-                mean = {
-                    name: float(np.mean([getattr(one, name) for one in found]))
-                    for name in ("worst_posterior", "low", "high")
-                }
-                yield {"l": l, "method": NAMES[kind], "posterior": mean["worst_posterior"], "low": mean["low"], "high": mean["high"],
-                       "samples": len(found), "bound": 1 / l}  # fmt: skip
+            found = [risk(counts.tolist(), l, kind) for counts in open_]
+            low, high = (float(np.mean([getattr(one, end) for one in found])) for end in ("low", "high"))
+            yield {"l": l, "method": NAMES[kind], "posterior": high, "low": low, "high": high,
+                   "how": "exact" if all(one.how == "exact" for one in found) else "bounds",
+                   "greatest": max(one.high for one in found), "above bound": sum(one.low > 1 / l for one in found),
+                   "samples": len(found), "releases": sum(one.releases for one in found), "bound": 1 / l}  # fmt: skip
 
 
 FIGURES: dict[str, Callable[[], Iterator[Row]]] = {

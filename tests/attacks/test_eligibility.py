@@ -1,48 +1,42 @@
-"""The eligibility attack: sampled against exact, priors, releases."""
+"""The eligibility attack: how it was had, priors, releases."""
 
 import numpy as np
 import polars as pl
 import pytest
 
 import reticent as rt
-from reticent.attacks.eligibility import number_of_tables, on_release, posterior, small, tables
-from reticent.attacks.eligibility_sampled import sampled
+from reticent.attacks.eligibility import on_release, outward, posterior
+from reticent.attacks.eligibility_enumerated import tables
 from reticent.attacks.priors import Prior
 from reticent.errors import JobError, RequestError
 from reticent.methods.suppression.stage import KINDS, Suppression
 
 
-@pytest.mark.parametrize("prior", ["uniform", "shapes", "records", "plausible"])
-@pytest.mark.parametrize("kind", ["unsafe", "safe", "randomized", "calibrated"])
-def test_sampling_agrees_with_enumeration(kind, prior):
-    rng = np.random.default_rng(11)
-    for counts, parameter in (([10, 4, 2, 1, 1], 3), ([9, 8, 3, 2], 3)):
-        table = tuple(sorted(KINDS[kind].draw(np.array(counts), parameter, rng).tolist(), reverse=True))
-        exact = posterior(table, sum(counts), parameter, kind, prior)
-        by_count, low, high = sampled(table, sum(counts), parameter, KINDS[kind], Prior(prior), 400, rng)
-        assert exact.exact
-        for count, share in by_count.items():
-            assert share == pytest.approx(float(exact.by_count.get(count, 0)), abs=0.05), (counts, table)
-        assert low <= max(by_count.values()) <= high
+@pytest.mark.parametrize(("rows", "values", "number"), [(7, 3, 4), (12, 4, 15), (9, 9, 1), (5, 1, 1)])
+def test_tables_up_to_renaming_are_partitions(rows, values, number):
+    listed = list(tables(rows, values))
+    assert len(listed) == len(set(listed)) == number
+    assert all(sum(table) == rows and list(table) == sorted(table, reverse=True) and table[-1] > 0 for table in listed)
 
 
-def test_tables_up_to_renaming_are_partitions():
-    for rows, values in ((7, 3), (12, 4), (9, 9), (5, 1)):
-        listed = list(tables(rows, values))
-        assert len(listed) == len(set(listed)) == number_of_tables(rows, values)
-        assert all(
-            sum(table) == rows and list(table) == sorted(table, reverse=True) and table[-1] > 0 for table in listed
-        )
-    assert small(18, 5) and not small(3000, 20)
-
-
-def test_large_tables_are_attacked_by_sampling_with_an_interval():
+@pytest.mark.parametrize("kind", KINDS)
+def test_large_tables_are_attacked_without_sampling_under_the_uniform_prior(kind):
     counts = 300 // np.arange(1, 13)
-    rng = np.random.default_rng(2)
-    table = KINDS["randomized"].draw(counts, 4, rng)
-    found = posterior(table, int(counts.sum()), 4, "randomized", samples=400, rng=rng)
-    assert not found.exact
-    assert 0 <= found.low <= float(found.worst) <= found.high <= 1
+    table = KINDS[kind].draw(counts, 4, np.random.default_rng(2))
+    found = posterior(table, int(counts.sum()), 4, kind)
+    assert found.how in ("exact", "bounds")
+    assert 0 < found.low <= found.worst == found.high <= 1
+
+
+def test_what_cannot_have_been_published_accuses_nobody():
+    for kind in KINDS:
+        assert posterior([9, 1, 1], 12, 3, kind).worst == 0
+
+
+def test_bounds_become_floating_point_numbers_outward():
+    third = posterior([2, 2, 2, 1, 1], 18, 3, "safe").worst
+    low, high = outward(third, third)
+    assert low <= third <= high and low < high
 
 
 def test_an_unknown_prior_is_refused():

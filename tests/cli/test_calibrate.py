@@ -34,19 +34,32 @@ def test_a_person_reads_a_table(run, place):
     assert "exact" in ran.out
 
 
-def test_a_large_table_is_sampled_with_an_interval(run, place):
+def test_every_posterior_says_how_it_was_had(run, place):
     counts = ",".join(str(900 // i) for i in range(1, 13))
     found = json.loads(run("calibrate", "suppression", "--counts", counts, "--l", 4, "--json").out)
-    assert found["randomized"]["sampled"] is True
-    assert found["randomized"]["low"] <= found["randomized"]["worst_posterior"] <= found["randomized"]["high"]
-    assert found["calibrated"]["low"] <= 0.25
+    for kind in ("unsafe", "safe", "randomized", "calibrated"):
+        assert found[kind]["how"] == "exact"
+        assert found[kind]["attacked"] == found[kind]["releases"]
+    assert found["calibrated"]["worst_posterior"] == found["safe"]["worst_posterior"] == 0.25
+    assert found["randomized"]["worst_posterior"] > 0.25
     assert found["unsafe"]["suppressed"] <= found["calibrated"]["suppressed"] <= found["safe"]["suppressed"]
+
+
+def test_of_a_million_rows_bounds_and_the_number_of_releases_attacked_are_given(run, place):
+    counts = ",".join(str(220_000 // i) for i in range(1, 51))
+    one = json.loads(run("calibrate", "suppression", "--counts", counts, "--l", 8, "--json").out)["randomized"]
+    assert one["how"] == "bounds"
+    assert 1 / 8 < one["low"] <= one["worst_posterior"] <= one["high"]
+    assert one["attacked"] < one["releases"]
+    said = run("calibrate", "suppression", "--counts", counts, "--l", 8).out
+    assert "certain" in said and "Not every release" in said
 
 
 def test_an_eligible_table_costs_nothing(run, place):
     found = json.loads(run("calibrate", "suppression", "--counts", "4,4,3", "--l", 2, "--json").out)
     assert found["eligible"] is True
-    assert found["randomized"] == {"suppressed": 0.0, "worst_posterior": 0.0}
+    nothing = {"suppressed": 0.0, "worst_posterior": 0.0, "how": "exact", "releases": 1, "attacked": 1}
+    assert found["randomized"] == nothing
 
 
 @pytest.mark.parametrize(

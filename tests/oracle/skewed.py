@@ -6,6 +6,7 @@ is quick.
 
 from collections import defaultdict
 from fractions import Fraction
+from functools import cache
 from itertools import combinations, permutations, product
 
 
@@ -71,6 +72,75 @@ def randomized(table, l, names=None):  # noqa: E741
             start[ranked[0]] = level
             found[first(table, l, start, names)] += Fraction(1, l * (high - low + 1))
     return dict(found)
+
+
+@cache
+def open_cuts(table, l):  # noqa: E741
+    """Calibrated suppression, by its definition: for each open level the published table and the tables that share it."""
+    leader = by_rank(table)[0]
+    others = [name for name in range(len(table)) if name != leader]
+    found = {}
+    if not violates(table, l) or any(table[name] == table[leader] for name in others):
+        return found
+    for level in range(1, table[leader]):
+        cuts = {}
+        for k in range(level, sum(table) + 1):
+            cut = tuple(level if name == leader else min(count, k) for name, count in enumerate(table))
+            if l * k <= sum(cut):
+                cuts[k] = cut
+        if not cuts:
+            continue
+        k = max(cuts)
+        free = [name for name in range(len(table)) if name == leader or table[name] <= k]
+        if len(free) < l:
+            continue
+        lowest = sorted((cuts[k][name] for name in free), reverse=True)[l - 1]
+        chosen = [name for name in free if cuts[k][name] >= lowest]
+        moved = [
+            tuple(
+                (level if name == leader else count) + (table[leader] - level) * (name == i)
+                for name, count in enumerate(table)
+            )
+            for i in chosen
+        ]
+        single = all(
+            one[i] > max(one[:i] + one[i + 1 :]) and violates(one, l) for i, one in zip(chosen, moved, strict=True)
+        )
+        if leader in chosen and single:
+            found[level] = cuts[k], moved
+    return found
+
+
+def calibrated(table, l, names=None):  # noqa: E741
+    """A cut with the probability that all its tables share, else as `safe` does."""
+    found, left = defaultdict(Fraction), Fraction(1)
+    for cut, shared in open_cuts(table, l).values():
+        if all(sum(next(iter(safe(one, l)))) <= sum(cut) for one in shared):
+            chance = Fraction(1, max(len(open_cuts(one, l)) for one in shared))
+            found[cut] += chance
+            left -= chance
+    found[next(iter(safe(table, l)))] += left
+    return dict(found)
+
+
+def behind(published, rows):
+    """Every table of so many records that holds the published ones."""
+    for more in tables(rows - sum(published) + len(published), len(published)):
+        yield tuple(count + some - 1 for count, some in zip(published, more, strict=True))
+
+
+def attack_on(published, rows, l, suppress, weight=lambda table: 1):  # noqa: E741
+    """{name: Pr(name was S_1 | published)} over all violating tables that hold the published one, and all ways to break ties."""
+    found = defaultdict(Fraction)
+    for table in behind(published, rows):
+        if violates(table, l):
+            tied = len(set(table)) < len(table)
+            orders = list(permutations(range(len(table)))) if tied else [None]
+            for names in orders:
+                chance = suppress(table, l, names).get(tuple(published), 0)
+                if chance:
+                    found[by_rank(table, names)[0]] += weight(table) * chance / len(orders)
+    return {name: w / sum(found.values()) for name, w in found.items()}
 
 
 def attack(rows, values, l, suppress, weight=lambda table: 1):  # noqa: E741

@@ -3,13 +3,14 @@
 # ruff: noqa: E741  `l` is the field's own letter
 
 import random
-from collections import Counter
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
-from reticent.attacks.eligibility import joint, posterior, risk
+from reticent.attacks.eligibility import posterior
+from reticent.attacks.eligibility_enumerated import joint, worst
+from reticent.attacks.eligibility_risk import risk
 from reticent.methods.suppression.levels import cut, stops
 from reticent.methods.suppression.stage import KINDS
 from tests.oracle import skewed
@@ -20,14 +21,6 @@ T = np.array([10, 4, 2, 1, 1])
 
 def published(kind: str, counts, l: int) -> list[int]:
     return KINDS[kind].published(np.array(counts), l).tolist()
-
-
-def worst(rows: int, values: int, l: int, kind: str, prior: str = "uniform") -> Fraction:
-    return max(
-        weight / sum(weights.values()) / Counter(table)[count]
-        for table, weights in joint(rows, values, l, kind, prior).items()
-        for count, weight in weights.items()
-    )
 
 
 def random_violating(number: int, *, most_values: int = 5, most: int = 7) -> tuple[list[int], int]:
@@ -114,13 +107,27 @@ def test_theorem_2_nothing_eligible_and_candidate_withholds_less_than_unsafe(num
 
 
 @pytest.mark.parametrize(("rows", "values", "l"), [(9, 3, 2), (9, 3, 3), (10, 4, 3), (11, 4, 2), (9, 4, 4)])
-@pytest.mark.parametrize("kind", ["unsafe", "safe", "randomized"])
+@pytest.mark.parametrize("kind", ["unsafe", "safe", "randomized", "calibrated"])
 def test_the_attack_is_the_oracles(rows, values, l, kind):
     theirs = skewed.attack(rows, values, l, getattr(skewed, kind))
     assert set(joint(rows, values, l, kind, "uniform")) == {tuple(sorted(table, reverse=True)) for table in theirs}
     for table, names in theirs.items():
         found = posterior(table, rows, l, kind).by_count
         assert {name: found[table[name]] for name in names} == names
+
+
+@pytest.mark.parametrize("kind", ["randomized", "calibrated"])
+@pytest.mark.parametrize("number", range(8))
+def test_the_attack_on_a_release_of_up_to_forty_records_is_the_oracles(number, kind):
+    """Tables too many to enumerate: the oracle lists those behind one release, by name, and breaks ties in every way."""
+    counts, l = random_violating(100 + number, most_values=4, most=14)
+    rng = np.random.default_rng(number)
+    table = tuple(sorted(KINDS[kind].draw(np.array(counts), l, rng).tolist(), reverse=True))
+    found = posterior(table, sum(counts), l, kind)
+    names = skewed.attack_on(table, sum(counts), l, getattr(skewed, kind))
+    assert found.exact
+    assert {name: found.by_count[table[name]] for name in names} == names
+    assert found.worst == max(names.values())
 
 
 def test_errata_2_1_theorem_3_fails_against_a_bayesian_adversary():

@@ -5,158 +5,125 @@ that violates l-eligibility by a prior.  The posterior Pr(S'_i = S_1 | T_P, K) o
 
     sum over tables B in which it leads of   prior(B) Pr(T_P | B).
 
-Small tables: exactly, as fractions.  The priors know no value by name and suppression breaks ties at random, so tables are
-enumerated up to renaming, as falling counts.  Large ones: self-normalized importance sampling of the tables that could have
-led to T_P, with an interval (`eligibility_sampled`).
+How it is had, and said in `how`:
+
+    unsafe, safe    exact, under every prior here: S_1 is at the highest level, and values there are alike
+    randomized      uniform prior: exact, counted (`eligibility_counted`); bounds beyond thousands of records withheld
+    calibrated      but for the prior `records`: a mixture with known parts (`eligibility_mixture`), mostly exact, else bounds
+    both            otherwise, and instead of bounds: exact where the tables behind the release are few (`eligibility_candidates`);
+                    else sampled, with an interval that holds (`eligibility_sampled`)
 """
 
 # ruff: noqa: E741  `l` is the field's own letter
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
-from math import factorial, prod
-from typing import Any
+from math import nextafter
+from typing import Any, Literal
 
 import numpy as np
 
-from reticent.attacks.eligibility_sampled import sampled
-from reticent.attacks.priors import Prior, arrangements
+from reticent.attacks import eligibility_candidates, eligibility_counted, eligibility_mixture, eligibility_sampled
+from reticent.attacks.eligibility_counted import Published
+from reticent.attacks.priors import Prior
 from reticent.errors import RequestError
-from reticent.methods.suppression.levels import eligible
 from reticent.methods.suppression.stage import KINDS
 
-MOST_TABLES = 2_000  # tables, up to renaming, that are enumerated
+How = Literal["exact", "bounds", "sampled"]
+MOST_LISTED = 10_000  # tables behind a release, up to renaming, that are listed
+SAMPLES = 8_000
 
 
 @dataclass(frozen=True, slots=True)
 class Posterior:
-    """The posterior of each published count's values (one of them), the worst, and an interval where it was sampled."""
+    """The posterior of each published count's values (one of them) and the worst, between `low` and `high`.
 
-    by_count: dict[int, Fraction | float]
-    low: float
-    high: float
-    exact: bool
+    `exact`: both are the worst.  `bounds`: it lies between them for certain, and `by_count` has upper ends.  `sampled`: with
+    probability 95 %, and `by_count` has estimates.
+    """
+
+    by_count: Mapping[int, Fraction | float]
+    low: Fraction | float
+    high: Fraction | float
+    how: How
 
     @property
     def worst(self) -> Fraction | float:
         return max(self.by_count.values())
 
-
-def tables(rows: int, values: int, most: int | None = None) -> Iterator[tuple[int, ...]]:
-    """Falling counts of so many records in so many values, each occurring."""
-    most = rows if most is None else most
-    if values == 1:
-        if rows <= most:
-            yield (rows,)
-        return
-    for first in range(min(rows - values + 1, most), -(-rows // values) - 1, -1):
-        for others in tables(rows - first, values - 1, first):
-            yield (first, *others)
+    @property
+    def exact(self) -> bool:
+        return self.how == "exact"
 
 
-@lru_cache(maxsize=100_000)
-def number_of_tables(rows: int, values: int) -> int:
-    """Partitions of `rows` into so many positive parts."""
-    if values <= 0 or rows < values:
-        return int(rows == values == 0)
-    return number_of_tables(rows - 1, values - 1) + number_of_tables(rows - values, values)
-
-
-def small(rows: int, values: int) -> bool:
-    """Whether all tables can be enumerated."""
-    return rows <= 200 and number_of_tables(rows, values) <= MOST_TABLES
-
-
-@lru_cache(maxsize=32)
-def joint(rows: int, values: int, l: int, kind: str, prior: str) -> dict[tuple[int, ...], dict[int, Fraction]]:
-    """For every published table: the weight of S_1 having each published count.  Weights of one published table share a unit."""
-    belief, found = Prior(prior), defaultdict(lambda: defaultdict(Fraction))
-    for counts in tables(rows, values):
-        if l * counts[0] <= rows:
-            continue
-        outcomes = KINDS[kind].outcomes(np.array(counts), l)
-        if belief.plausible:
-            for published, led, number in _distinct(counts, outcomes):
-                found[published][led] += number
-            continue
-        weight = belief.weight(counts) * arrangements(counts)
-        for chance, published in outcomes:
-            if chance:
-                listed = published.tolist()
-                found[tuple(sorted(listed, reverse=True))][listed[0]] += weight * chance
-    return {published: dict(weights) for published, weights in found.items()}
-
-
-def _distinct(counts: Sequence[int], outcomes: Any) -> Iterator[tuple[tuple[int, ...], int, int]]:
-    """Published table, S_1's count in it, and how many tables with names lead there from these counts at all."""
-    seen = set()
-    for chance, published in outcomes:
-        pairs = list(zip(counts, published.tolist(), strict=True))
-        key = (pairs[0], tuple(sorted(pairs)))
-        if not chance or key in seen:
-            continue
-        seen.add(key)
-        alike = Counter(count for _, count in pairs)
-        number = prod(map(factorial, alike.values())) // prod(map(factorial, Counter(pairs).values()))
-        yield tuple(sorted(alike.elements(), reverse=True)), pairs[0][1], number
-
-
-def posterior(published: Sequence[int], rows: int, l: int, kind: str, prior: str = "uniform", *,
-              samples: int = 400, rng: np.random.Generator | None = None) -> Posterior:  # fmt: skip
+def posterior(published: Sequence[int], rows: int, l: int, kind: str, prior: str = "uniform", *, listed: int = MOST_LISTED,
+              samples: int = SAMPLES, miss: float = eligibility_sampled.MISS,
+              rng: np.random.Generator | None = None) -> Posterior:  # fmt: skip
     """The attack on one published table that was made from `rows` records."""
-    listed = tuple(sorted((int(count) for count in published), reverse=True))
-    if sum(listed) == rows or not small(rows, len(listed)):
-        if (
-            sum(listed) == rows
-        ):  # nothing was withheld: the release is the table, and nobody is accused by what is not there
-            return Posterior({listed[0]: Fraction(0)}, 0.0, 0.0, True)
-        by_count, low, high = sampled(
-            listed, rows, l, KINDS[kind], Prior(prior), samples, rng or np.random.default_rng()
-        )
-        return Posterior(by_count, low, high, False)
-    weights = joint(rows, len(listed), l, kind, prior).get(listed, {})
+    table = Published(tuple(sorted((int(count) for count in published), reverse=True)), rows, l)
+    belief, suppression = Prior(prior), KINDS[kind]
+    if not table.withheld:  # the release is the table, and nobody is accused by what is not there
+        return _nobody(table)
+    if kind in ("unsafe", "safe"):
+        share = Fraction(1, table.alike[table.level])
+        possible = table.unsafe if kind == "unsafe" else table.safe
+        return _between({table.level: (share, share)}) if possible else _nobody(table)
+    if kind == "randomized" and prior == "uniform":
+        return _shares(table, eligibility_counted.weights(table))
+    mixed = None
+    if kind == "calibrated" and prior in eligibility_mixture.PRIORS:
+        mixed = _between(eligibility_mixture.posteriors(table, prior)) if table.eligible else _nobody(table)
+        if mixed.exact:
+            return mixed
+    found = eligibility_candidates.weights(table, suppression, belief, listed)
+    if found is not None:
+        return _shares(table, found)
+    if mixed is not None:
+        return mixed
+    drawn = eligibility_sampled.weights(table, suppression, belief, samples, rng or np.random.default_rng(), miss)
+    return _sampled(table, drawn)
+
+
+def _nobody(table: Published) -> Posterior:
+    return Posterior({table.level: Fraction(0)}, Fraction(0), Fraction(0), "exact")
+
+
+def _shares(table: Published, weights: Mapping[int, tuple[Any, Any]]) -> Posterior:
+    """Posteriors from weights between bounds: a value's own at one end, all others' at the other."""
     if not weights:
-        return Posterior({listed[0]: Fraction(0)}, 0.0, 0.0, True)
-    total, alike = sum(weights.values()), Counter(listed)
-    by_count: dict[int, Fraction | float] = {count: weight / total / alike[count] for count, weight in weights.items()}
-    worst = float(max(by_count.values()))
-    return Posterior(by_count, worst, worst, True)
+        return _nobody(table)
+    ends = {}
+    for count, (low, high) in weights.items():
+        others = [
+            sum(table.alike[other] * weights[other][end] for other in weights if other != count) for end in (0, 1)
+        ]
+        least, most = low * table.alike[count] + others[1], high * table.alike[count] + others[0]
+        ends[count] = (low / least if low else 0 * low, high / most)
+    return _between(ends)
 
 
-@dataclass(frozen=True, slots=True)
-class Risk:
-    """What a suppression does to one table: the mean withheld and the worst posterior among what it may publish."""
-
-    suppressed: float
-    worst_posterior: float
-    low: float
-    high: float
-    exact: bool
+def _between(ends: Mapping[int, tuple[Any, Any]]) -> Posterior:
+    low, high = max(low for low, _ in ends.values()), max(high for _, high in ends.values())
+    by_count = {count: high for count, (_, high) in ends.items() if high}
+    return Posterior(by_count, low, high, "exact" if low == high else "bounds")
 
 
-def risk(counts: Sequence[int], l: int, kind: str, prior: str = "uniform", *, draws: int = 12, samples: int = 150,
-         rng: np.random.Generator | None = None) -> Risk:  # fmt: skip
-    """The attack on every table that the suppression may publish of these counts; on some of them where they are too many."""
-    falling = np.array(sorted((int(count) for count in counts if count), reverse=True))
-    rows = int(falling.sum())
-    if eligible(falling, l):
-        return Risk(0.0, 0.0, 0.0, 0.0, True)
-    rng = np.random.default_rng() if rng is None else rng
-    suppression = KINDS[kind]
-    if small(rows, len(falling)):
-        published = {
-            tuple(sorted(p.tolist(), reverse=True)) for chance, p in suppression.outcomes(falling, l) if chance
-        }
-    else:
-        published = {tuple(sorted(suppression.draw(falling, l, rng).tolist(), reverse=True)) for _ in range(draws)}
-    found = [posterior(table, rows, l, kind, prior, samples=samples, rng=rng) for table in published]
-    worst = max(found, key=lambda one: one.worst)
-    return Risk(suppression.expected(falling, l), float(worst.worst), worst.low, worst.high, worst.exact)
+def outward(low: Fraction | float, high: Fraction | float) -> tuple[float, float]:
+    """As floating-point numbers that are not nearer to each other."""
+    down, up = float(low), float(high)
+    return nextafter(down, 0.0) if down > low else down, nextafter(up, 1.0) if up < high else up
+
+
+def _sampled(table: Published, weights: Mapping[int, tuple[float, float, float]]) -> Posterior:
+    if not weights:
+        return _nobody(table)
+    ends = _shares(table, {count: (Fraction(low), Fraction(high)) for count, (low, _, high) in weights.items()})
+    total = sum(table.alike[count] * middle for count, (_, middle, _) in weights.items())
+    by_count = {count: middle / total if total else ends.high for count, (_, middle, _) in weights.items()}
+    return Posterior(by_count, *outward(ends.low, ends.high), "sampled")
 
 
 def on_release(release: Any, prior: str = "uniform", column: str | None = None) -> dict[str, Any]:
@@ -175,12 +142,14 @@ def on_release(release: Any, prior: str = "uniform", column: str | None = None) 
             "worst_posterior": 0.0,
             "low": 0.0,
             "high": 0.0,
+            "how": "exact",
             "promised": None,
         }
     counts = release.frame()[name].drop_nulls().value_counts()["count"].to_list()
     found = posterior(counts, sum(counts) + manifest["withheld"], stage["l"], stage["kind"], prior)
-    return {"attack": "eligibility", "prior": prior, "worst_posterior": float(found.worst), "low": found.low, "high": found.high,
-            "promised": 1 / stage["l"]}  # fmt: skip
+    low, high = (float(found.low), float(found.high)) if found.exact else outward(found.low, found.high)
+    return {"attack": "eligibility", "prior": prior, "worst_posterior": float(found.worst), "low": low, "high": high,
+            "how": found.how, "promised": 1 / stage["l"]}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +160,7 @@ class Found:
     worst_posterior: float
     low: float
     high: float
+    how: How
     promised: float
     prior: str
 
@@ -208,4 +178,5 @@ def eligibility(release: Any, prior: str = "uniform", column: str | None = None)
         )
     found = on_release(release, prior, column)
     promised = found["promised"] if found["promised"] is not None else 1.0
-    return Found(release.manifest["withheld"], found["worst_posterior"], found["low"], found["high"], promised, prior)
+    ends = found["low"], found["high"]
+    return Found(release.manifest["withheld"], found["worst_posterior"], *ends, found["how"], promised, prior)

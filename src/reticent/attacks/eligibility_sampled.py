@@ -1,137 +1,121 @@
-"""The eligibility attack on large tables, by stratified importance sampling.
+"""The eligibility attack by sampling, where a release has too many tables behind it and no closed form: an interval that holds.
 
-A table that could have led to the published counts P holds, besides P, X = |T| - |P| records: some of a value that leads, and
-some of values at the highest level or one below, which suppression cuts.  A stratum is a leading value (values of equal count are
-alike: one stands for all) and the number of further values.  Without further values there is one table, which is weighed as it
-is; with some, which ones and a composition of X into positive parts are drawn.  Who leads nearly always lost the most, so most
-draws give the leader the largest part; a few look at the others, so that every table that is possible is in reach and the sums are
-unbiased.  All leaders share the same draws: what is left in their ratio, the posterior, is small.  Its interval is by the delta
-method, and as good as the draws are many: where few of them hit, it is too narrow.
+The tables are those of `eligibility_candidates`, in its strata.  Strata of few tables are listed.  In each other one, n tables are
+drawn uniformly: the excess of the value that leads, at least what makes it violating, and those of g others; one in which another
+exceeds the first has weight 0.  A weight, by the bound on it that the stratum allows, is a number in [0, 1].  Its mean is bounded by
+the empirical Bernstein inequality (Maurer & Pontil 2009, theorem 4), which holds for every n and every distribution on [0, 1], also
+where few draws hit:
+
+    |mean - sample mean|  <=  sqrt(2 V ln(4 / d) / n) + 7 ln(4 / d) / (3 (n - 1))     with probability at least 1 - d
+
+V being the sample variance.  All strata share `MISS` equally.  The number of draws is fixed before any is made: `samples` split evenly
+among strata, at least `LEAST` for each.  A posterior's ends have its own weight at one end and all others' at the other.  The
+bound is the greatest probability of the release times the greatest prior weight in the stratum: where weights differ little from it the
+interval is narrow; where nearly all of them are far below (the prior `records`, large tables) it says little, as the draws do.
 """
-
-# ruff: noqa: E741  `l` is the field's own letter
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import groupby
-from math import comb, inf, log
+from collections import defaultdict
+from functools import partial
+from math import comb, exp, log, sqrt
 
 import numpy as np
 
-from reticent.attacks.priors import Prior, arrangements
+from reticent.attacks.eligibility_candidates import Stratum, cost, strata, weigh
+from reticent.attacks.eligibility_counted import Published
+from reticent.attacks.priors import Prior
+from reticent.methods.suppression.calibrated import Calibrated
 from reticent.methods.suppression.kinds import Kind
 
-NORMAL = 1.959963984540054  # two-sided 95 %
-LEAST = 24  # draws in a stratum
+LISTED = 1_000  # tables, up to renaming, of strata that are listed
+LEAST = 2  # draws in a stratum
+OUTWARD = np.array([1 - 2.0**-40, 1, 1 + 2.0**-40])  # more than logarithms lose by rounding
+MISS = 0.05  # the probability with which an interval may be wrong
+
+Interval = tuple[float, float, float]  # low, estimate, high
 
 
-def sampled(published: Sequence[int], rows: int, l: int, kind: Kind, prior: Prior, samples: int,
-            rng: np.random.Generator) -> tuple[dict[int, float], float, float]:  # fmt: skip
-    """The posterior of (one of) the values of each published count, and a 95 % interval around the worst."""
-    withheld = rows - sum(published)
-    leading = sorted({count for count in published if l * (count + withheld) > rows}, reverse=True)
-    strata = list(_strata(published, rows, leading, l, kind, prior, samples, rng))
-    shift = max((float(logs.max()) for logs in strata), default=-inf)
-    if shift == -inf:
-        return {published[0]: 0.0}, 0.0, 1.0
-    weights = [np.exp(logs - shift) for logs in strata]  # (leading, draws) each
-    sums = sum(drawn.mean(axis=1) for drawn in weights)
-    alike = np.array([published.count(count) for count in leading])
-    total = float(alike @ sums)
-    posterior = sums / total
-    worst = int(posterior.argmax())
-    slopes = -posterior[worst] * alike / total
-    slopes[worst] += 1 / total
-    spread = sum(float((slopes @ drawn).var(ddof=1)) / drawn.shape[1] for drawn in weights if drawn.shape[1] > 1)
-    reach = NORMAL * spread**0.5
-    found = {count: float(share) for count, share in zip(leading, posterior, strict=True) if share > 0}
-    return found, max(float(posterior[worst]) - reach, 0.0), min(float(posterior[worst]) + reach, 1.0)
+def weights(published: Published, kind: Kind, prior: Prior, samples: int, rng: np.random.Generator,
+            miss: float = MISS) -> dict[int, Interval]:  # fmt: skip
+    """For each published count, the weight of one of its values: all intervals hold together but with probability `miss`."""
+    possible = [stratum for stratum in strata(published, kind) if stratum.greatest(kind)]
+    few, many = _split(possible, LISTED // cost(published, kind, prior))
+    found: list[tuple[int, float, Interval]] = []  # count, logarithm of a scale, in units of it
+    for stratum in few:
+        exact = weigh(stratum, kind, prior)
+        if exact:
+            found.append((stratum.count, log(exact.numerator) - log(exact.denominator), (1.0, 1.0, 1.0)))
+    for stratum in many:
+        interval = draw_mean(stratum, kind, prior, max(samples // len(many), LEAST), miss / len(many), rng)
+        found.append((stratum.count, _log_scale(stratum, kind, prior), interval))
+    shift = max((scale + log(high) for _, scale, (_, _, high) in found), default=0.0)
+    total: dict[int, np.ndarray] = defaultdict(lambda: np.zeros(3))
+    for count, scale, interval in found:
+        total[count] += np.array(interval) * exp(scale - shift) * OUTWARD
+    return {count: (float(low), float(middle), float(high)) for count, (low, middle, high) in total.items() if high}
 
 
-def _strata(published: Sequence[int], rows: int, leading: list[int], l: int, kind: Kind, prior: Prior, samples: int,
-            rng: np.random.Generator) -> Iterator[np.ndarray]:  # fmt: skip
-    """(leading, draws): the logarithm of (tables that a draw stands for, prior, likelihood), for each number of further values."""
-    withheld = rows - sum(published)
-    place = {count: published.index(count) for count in leading}
-    cut = [j for j, other in enumerate(published) if other >= published[0] - 1]
-    most = min(len(cut), withheld - 1)
-    each = max(samples // max(most, 1), LEAST)
-    for parts in range(most + 1):
-        seeds = rng.integers(0, 1 << 63, each if parts else 1)
-        logs = np.full((len(leading), len(seeds)), -inf)
-        for row, count in enumerate(leading):
-            i = place[count]
-            others = [j for j in cut if j != i]
-            if parts > len(others):
-                continue
-            for at, seed in enumerate(seeds):
-                first = not parts or at % 4 > 0
-                added, stands_for = _draw(i, others, parts, withheld, first, np.random.default_rng(seed))
-                if not added:
-                    continue
-                table = list(published)
-                for value, more in added:
-                    table[value] += more
-                share = (
-                    log(len(seeds) / (len(seeds) - -(-len(seeds) // 4) if first else -(-len(seeds) // 4)))
-                    if parts
-                    else 0.0
-                )
-                logs[row, at] = stands_for + share + _log_weight(table, published, rows, i, l, kind, prior)
-        yield logs
+def _split(listed: list[Stratum], left: int) -> tuple[list[Stratum], list[Stratum]]:
+    """Strata to be listed, the smallest first as long as they are few tables, and those to be drawn from."""
+    few, many = [], []
+    for number, _, stratum in sorted((stratum.number, at, stratum) for at, stratum in enumerate(listed)):
+        left -= number
+        (few if left >= 0 else many).append(stratum)
+    return few, many
 
 
-def _draw(leader: int, others: list[int], parts: int, withheld: int, first: bool,
-          rng: np.random.Generator) -> tuple[list[tuple[int, int]], float]:  # fmt: skip
-    """Records added to each value, and the logarithm of how many tables the draw stands for; nothing where it is not of its class.
-
-    Further values and a composition of what was withheld are uniform.  With `first`, the largest part is moved to the leader, and
-    a table is reached from as many compositions as `_origins` counts; without, only compositions with a larger part elsewhere count.
-    """
-    if not parts:
-        return [(leader, withheld)], 0.0
-    chosen = [others[at] for at in rng.choice(len(others), parts, replace=False)]
-    ends = np.sort(rng.choice(withheld - 1, parts, replace=False)) + 1
-    sizes = np.diff(np.concatenate([[0], ends, [withheld]])).tolist()
-    stands_for = log(comb(len(others), parts)) + log(comb(withheld - 1, parts))
-    largest = max(sizes)
-    if not first:
-        return ([], 0.0) if sizes[0] == largest else (list(zip([leader, *chosen], sizes, strict=True)), stands_for)
-    if sizes[0] < largest:
-        at = sizes.index(largest)
-        sizes[0], sizes[at] = sizes[at], sizes[0]
-    return list(zip([leader, *chosen], sizes, strict=True)), stands_for - log(_origins(sizes))
+def draw_mean(
+    stratum: Stratum, kind: Kind, prior: Prior, number: int, miss: float, rng: np.random.Generator
+) -> Interval:
+    """The mean of a stratum's weights, each by the bound on them."""
+    bound, shares, least = _log_bound(stratum, kind, prior), np.zeros(number), stratum.published.least_excess
+    room, plain = stratum.total - least, prior if prior.plausible else Prior("uniform")
+    estimated = isinstance(kind, Calibrated) and not prior.plausible
+    likelihood = partial(kind.estimate, rng=rng) if estimated else kind.likelihood
+    for at in range(number):
+        ends = np.sort(rng.choice(room, stratum.higher, replace=False)) + 1
+        first, *others = np.diff(np.concatenate([[0], ends, [room + 1]])).tolist()
+        first, others = first + least - 1, sorted(others, reverse=True)
+        if not others or first >= others[0]:
+            value = stratum.value(first, others, likelihood, plain) / (1 + others.count(first))
+            if value:
+                weight = 0.0 if prior.plausible else prior.log_weight(stratum.table(first, others)[0].tolist())
+                shares[at] = exp(log(value.numerator) - log(value.denominator) + weight - bound)
+    return bernstein(np.minimum(shares, 1.0), miss)  # above 1 by rounding alone
 
 
-def _origins(sizes: list[int]) -> int:
-    """From how many compositions moving the first largest part to the front gives this one: itself, and one for each smaller part
-    that stands before any other of the largest."""
-    found = 1
-    for size in sizes[1:]:
-        if size == sizes[0]:
-            break
-        found += 1
-    return found
+def bernstein(shares: np.ndarray, miss: float) -> Interval:
+    """The empirical Bernstein interval for the mean of numbers in [0, 1], two-sided."""
+    number, mean, term = len(shares), float(shares.mean()), log(4 / miss)
+    reach = sqrt(2 * float(shares.var(ddof=1)) * term / number) + 7 * term / (3 * (number - 1))
+    return max(mean - reach, 0.0), mean, min(mean + reach, 1.0)
 
 
-def _log_weight(
-    table: Sequence[int], published: Sequence[int], rows: int, leader: int, l: int, kind: Kind, prior: Prior
-) -> float:
-    if table[leader] < max(table) or l * table[leader] <= rows:
-        return -inf
-    chance = likelihood(table, published, leader, l, kind)
-    if chance <= 0:
-        return -inf
-    return prior.log_weight(table) + (0.0 if prior.plausible else log(chance))
+def _log_scale(stratum: Stratum, kind: Kind, prior: Prior) -> float:
+    """The logarithm of what a mean of 1 stands for: the stratum's tables, all as heavy as the bound."""
+    ways, room = stratum.ways, stratum.total - stratum.published.least_excess
+    return (
+        log(ways.numerator) - log(ways.denominator) + log(comb(room, stratum.higher)) + _log_bound(stratum, kind, prior)
+    )
 
 
-def likelihood(table: Sequence[int], published: Sequence[int], leader: int, l: int, kind: Kind) -> float:
-    """Pr(published, leader is S_1 | table), names given and ties of the table broken at random."""
-    first = (table[leader], published[leader])
-    others = sorted(((table[j], published[j]) for j in range(len(table)) if j != leader), reverse=True)
-    counts = np.array([first[0], *(count for count, _ in others)])
-    chance = kind.likelihood(counts, l, np.array([first[1], *(count for _, count in others)]))
-    for _, tied in groupby(others, key=lambda pair: pair[0]):
-        chance /= arrangements([count for _, count in tied])
-    return chance / (1 + sum(count == first[0] for count, _ in others)) if chance else 0.0
+def _log_bound(stratum: Stratum, kind: Kind, prior: Prior) -> float:
+    """The logarithm of what no weight in the stratum exceeds."""
+    if prior.plausible:
+        return log(comb(stratum.cut, stratum.extra))
+    chance = stratum.greatest(kind)
+    most = log(chance.numerator) - log(chance.denominator)
+    if prior.name == "uniform":
+        return most
+    base, _ = stratum.table(0, [0] * stratum.higher)
+    fixed = base[1 + stratum.higher :].tolist()
+    if prior.name == "shapes":  # greatest where the excesses are alike; (t + 1)! / (t + 1) of t tied with the first
+        return most + prior.log_weight([*fixed, *[-1] * stratum.higher, -2])
+    lead = max(stratum.published.least_excess, -(-stratum.total // (stratum.higher + 1)))
+    least, over = divmod(
+        stratum.total - lead, max(stratum.higher, 1)
+    )  # log-concave: greatest where they are as even as may be
+    level = stratum.published.level
+    even = [level + lead, *[level + least + 1] * over, *[level + least] * (stratum.higher - over)]
+    return most + prior.log_weight([*fixed, *even])

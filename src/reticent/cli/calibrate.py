@@ -26,8 +26,8 @@ def calibrate(
     """What a method would cost and what an adversary would learn, from numbers alone.
 
     suppression: for each kind, how many records it withholds (on average) to restore l-eligibility, and the worst posterior of the
-    eligibility attack: how surely who knows the algorithm can name the value that was the most frequent. Small tables are attacked
-    exactly; for large ones the posterior is sampled, and an interval is given.
+    eligibility attack: how surely who knows the algorithm can name the value that was the most frequent. With the uniform prior it is
+    exact, or for large tables between certain bounds; with others it may be sampled, and a 95 % interval is given.
     """
     from reticent.errors import RequestError, suggest
 
@@ -48,7 +48,7 @@ def calibrate(
 
 def suppression(counts: list[int], l: int, prior: str) -> dict[str, Any]:  # noqa: E741
     """One object with an entry for each kind."""
-    from reticent.attacks.eligibility import risk
+    from reticent.attacks.eligibility_risk import risk
     from reticent.attacks.priors import Prior
     from reticent.errors import RequestError
     from reticent.methods.suppression.stage import KINDS, refuse_few_values
@@ -62,10 +62,11 @@ def suppression(counts: list[int], l: int, prior: str) -> dict[str, Any]:  # noq
     if not found["eligible"]:
         refuse_few_values(len(counts), l, "the given counts")
     for name in KINDS:
-        one = risk(counts, l, name, prior, draws=6, samples=150)
-        found[name] = {"suppressed": one.suppressed, "worst_posterior": one.worst_posterior}
-        if not one.exact:
-            found[name] |= {"low": one.low, "high": one.high, "sampled": True}
+        one = risk(counts, l, name, prior, samples=2_000)
+        found[name] = {"suppressed": one.suppressed, "worst_posterior": one.worst_posterior, "how": one.how,
+                       "releases": one.releases, "attacked": one.attacked}  # fmt: skip
+        if one.how != "exact":
+            found[name] |= {"low": one.low, "high": one.high}
     return found
 
 
@@ -89,11 +90,18 @@ def _show(found: dict[str, Any]) -> None:
     verdict = "is" if found["eligible"] else "IS NOT"
     say(f"{found['rows']:,} rows in {len(found['counts'])} values: {found['l']}-eligible it {verdict}; without withholding it supports "
         f"l = {found['supports']}.", "")  # fmt: skip
-    rows = [(name, f"{one['suppressed']:,.6g}", f"{one['suppressed'] / found['rows']:.1%}", f"{one['worst_posterior']:.4f}", _interval(one))
+    rows = [(name, f"{one['suppressed']:,.6g}", f"{one['suppressed'] / found['rows']:.1%}", f"{one['worst_posterior']:.4f}", _how(one))
             for name in ("unsafe", "safe", "randomized", "calibrated") for one in [found[name]]]  # fmt: skip
-    say_table(("kind", "withheld (mean)", "of all", "worst posterior", "95 % interval"), rows, indent=2)
+    say_table(("kind", "withheld (mean)", "of all", "worst posterior", "how"), rows, indent=2)
     say("", f"A posterior above {found['bound']:.4f} tells more than one in {found['l']}. Prior: {found['prior']}.")
+    proven = {"calibrated"} if found["prior"] == "uniform" else set()  # to stay within 1 / l
+    some = [f"{name} {one['attacked']:,} of {one['releases']:,}" for name in ("randomized", "calibrated")
+            for one in [found[name]] if one["attacked"] < one["releases"] and name not in proven]  # fmt: skip
+    if some:
+        say(f"Not every release that may result was attacked: {', '.join(some)}. The worst of all may be worse.")
 
 
-def _interval(one: dict[str, Any]) -> str:
-    return f"{one['low']:.4f} to {one['high']:.4f}" if one.get("sampled") else "exact"
+def _how(one: dict[str, Any]) -> str:
+    if one["how"] == "exact":
+        return "exact"
+    return f"{one['low']:.6g} to {one['high']:.6g}, {'certain' if one['how'] == 'bounds' else '95 %'}"

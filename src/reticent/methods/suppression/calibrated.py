@@ -35,7 +35,6 @@ import numpy as np
 from reticent.methods.suppression.kinds import Outcome, Safe
 
 MOST_LEVELS = 512  # beyond so many open levels a mean is taken over as many, evenly spaced
-FEW_LEVELS = 64  # and over so many where it is asked for again and again
 
 
 @dataclass(frozen=True)
@@ -155,13 +154,22 @@ class Calibrated:
             yield chance, np.array(table.cut(start)[0])
         yield left, Safe().published(counts, l)
 
-    def likelihood(self, counts: np.ndarray, l: int, published: np.ndarray) -> float:
-        table, start, found = _table(counts, l), int(published[0]), 0.0
-        if any(low <= start <= high for low, high in table.open) and table.cut(start)[0] == published.tolist():
-            found = float(table.chance(start))
+    def likelihood(self, counts: np.ndarray, l: int, published: np.ndarray) -> Fraction:
+        table = _table(counts, l)
+        found = _by_cut(table, published)
         if np.array_equal(Safe().published(counts, l), published):
-            found += 1 - table.width * _mean(float(table.chance(level)) for level in _levels(table, FEW_LEVELS))
+            found += 1 - sum((table.chance(table.level(number)) for number in range(table.width)), Fraction(0))
         return found
+
+    def estimate(self, counts: np.ndarray, l: int, published: np.ndarray, rng: np.random.Generator) -> Fraction:
+        """A number in [0, 1] whose mean is the likelihood: where `safe` gives the same, one open level, drawn, stands for all."""
+        table = _table(counts, l)
+        if not np.array_equal(Safe().published(counts, l), published):
+            return _by_cut(table, published)
+        if not table.width:
+            return Fraction(1)
+        start = table.level(int(rng.integers(table.width)))
+        return 1 - table.width * table.chance(start) if table.cut(start)[0] != published.tolist() else Fraction(1)
 
     def expected(self, counts: np.ndarray, l: int) -> float:
         table = _table(counts, l)
@@ -176,10 +184,18 @@ def _table(counts: np.ndarray, l: int) -> Violating:
     return Violating(tuple(int(count) for count in counts), l)
 
 
-def _levels(table: Violating, most: int = MOST_LEVELS) -> Iterator[int]:
-    if table.width <= most:
+def _by_cut(table: Violating, published: np.ndarray) -> Fraction:
+    """The probability with which a table is published by a cut."""
+    start = int(published[0])
+    if any(low <= start <= high for low, high in table.open) and table.cut(start)[0] == published.tolist():
+        return table.chance(start)
+    return Fraction(0)
+
+
+def _levels(table: Violating) -> Iterator[int]:
+    if table.width <= MOST_LEVELS:
         return (table.level(number) for number in range(table.width))
-    return (table.level(number * (table.width - 1) // (most - 1)) for number in range(most))
+    return (table.level(number * (table.width - 1) // (MOST_LEVELS - 1)) for number in range(MOST_LEVELS))
 
 
 def _mean(values: Iterator[float]) -> float:

@@ -18,7 +18,6 @@ from reticent.methods.suppression.levels import Stops, cut, stops
 
 Outcome = tuple[Fraction, np.ndarray]
 MOST_LEVELS = 1 << 16  # beyond so many levels a mean is taken over as many, evenly spaced
-FEW_LEVELS = 1 << 10  # and over so many where it is asked for again and again
 
 
 class Kind(Protocol):
@@ -28,7 +27,7 @@ class Kind(Protocol):
 
     def outcomes(self, counts: np.ndarray, l: int) -> Iterator[Outcome]: ...
 
-    def likelihood(self, counts: np.ndarray, l: int, published: np.ndarray) -> float: ...
+    def likelihood(self, counts: np.ndarray, l: int, published: np.ndarray) -> Fraction: ...
 
     def expected(self, counts: np.ndarray, l: int) -> float: ...
 
@@ -47,8 +46,8 @@ class Deterministic:
     def outcomes(self, counts: np.ndarray, l: int) -> Iterator[Outcome]:
         yield Fraction(1), self.published(counts, l)
 
-    def likelihood(self, counts: np.ndarray, l: int, published: np.ndarray) -> float:
-        return float(np.array_equal(self.published(counts, l), published))
+    def likelihood(self, counts: np.ndarray, l: int, published: np.ndarray) -> Fraction:
+        return Fraction(np.array_equal(self.published(counts, l), published))
 
     def expected(self, counts: np.ndarray, l: int) -> float:
         return float(counts.sum() - self.published(counts, l).sum())
@@ -98,23 +97,16 @@ class Randomized:
             for at in range(len(found.start)):
                 yield Fraction(1, l * (high - low + 1)), _published(counts, found, at)
 
-    def likelihood(self, counts: np.ndarray, l: int, published: np.ndarray) -> float:
-        intervals = self.intervals(counts, l)
-        least, level = int(published[0]), int(published.max())
-        if least < intervals[-1][0]:
-            return 0.0
-        starts = _levels(least, int(counts[0]) if least >= level - 1 else least, FEW_LEVELS)
-        found = stops(counts, l, starts)
-        same = (found.level == level) & (found.withheld == int(counts.sum() - published.sum()))
-        for some in (starts < level, starts >= level):  # all starts from the level on have the same outcome
-            at = np.flatnonzero(same & some)
-            if len(at) and not np.array_equal(_published(counts, found, int(at[0])), published):
-                same &= ~some
-        chance = np.zeros(len(starts))
-        stands_for = np.diff(np.append(starts, int(counts[0]) + 1)) if len(starts) > 1 else 1
-        for low, high in intervals:
-            chance += stands_for * ((starts >= low) & (starts <= high)) / (l * (high - low + 1))
-        return float(chance[same].sum())
+    def likelihood(self, counts: np.ndarray, l: int, published: np.ndarray) -> Fraction:
+        """By two starts: the published count of S_1, and, where that is the highest level, any start above: all of them stop alike."""
+        first, level = int(published[0]), int(published.max())
+        starts = np.array([first, counts[0]] if first == level < counts[0] else [first])
+        found, chance = stops(counts, l, starts), Fraction(0)
+        for at, (least, most) in enumerate([(first, first), (level + 1, int(counts[0]))][: len(starts)]):
+            if np.array_equal(_published(counts, found, at), published):
+                for low, high in self.intervals(counts, l):
+                    chance += Fraction(max(min(high, most) - max(low, least) + 1, 0), l * (high - low + 1))
+        return chance
 
     def expected(self, counts: np.ndarray, l: int) -> float:
         means = [
