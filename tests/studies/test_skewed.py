@@ -42,6 +42,14 @@ def test_only_r_suppression_and_unsafe_exceed_the_bound_exactly():
             assert row["posterior"] <= row["bound"]
 
 
+def test_on_zipf_counts_every_posterior_is_exact_and_only_r_suppression_and_unsafe_exceed_the_bound():
+    for row in FIGURES["posterior-zipf"]():
+        if row["method"] == "1 / l":
+            continue
+        assert row["how"] == "exact" and row["attacked"] == row["releases"]
+        assert (row["posterior"] > row["bound"]) == (row["method"] in ("unsafe D", "R-suppression"))
+
+
 def test_a_figure_becomes_a_table_and_a_chart(tmp_path):
     save(tmp_path, "8b")
     with open(tmp_path / "8b.csv", newline="", encoding="utf-8") as handle:
