@@ -31,6 +31,22 @@ def test_large_tables_are_attacked_without_sampling_under_the_uniform_prior(kind
 def test_what_cannot_have_been_published_accuses_nobody():
     for kind in KINDS:
         assert posterior([9, 1, 1], 12, 3, kind).worst == 0
+        assert posterior([5, 5], 12, 3, kind).worst == 0
+
+
+def test_a_release_that_suppression_alone_cannot_have_made_is_refused_instead_of_called_harmless(tmp_path):
+    frame = pl.DataFrame({"age": list(range(18)), "illness": ["a"] * 10 + ["b"] * 4 + ["c"] * 2 + ["d", "e"]})
+    columns = {"age": rt.quasi(), "illness": rt.sensitive()}
+    stage = Suppression(l=3, kind="safe")
+    rt.publish(
+        rt.Job(columns=columns, promises=[rt.ProbabilisticLDiversity(3)], prepare=[stage]),
+        frame=frame,
+        to=tmp_path / "r",
+    )
+    release = rt.open(tmp_path / "r")
+    release.manifest["withheld"] = 1  # as if 9 of the 10 had been withheld for another reason
+    with pytest.raises(RequestError, match="by suppression alone"):
+        on_release(release)
 
 
 def test_bounds_become_floating_point_numbers_outward():

@@ -65,7 +65,7 @@ def posterior(published: Sequence[int], rows: int, l: int, kind: str, prior: str
     """The attack on one published table that was made from `rows` records."""
     table = Published(tuple(sorted((int(count) for count in published), reverse=True)), rows, l)
     belief, suppression = Prior(prior), KINDS[kind]
-    if not table.withheld:  # the release is the table, and nobody is accused by what is not there
+    if not table.withheld or len(table.counts) < l:  # the release is the table, or no suppression's
         return _nobody(table)
     if kind in ("unsafe", "safe"):
         share = Fraction(1, table.alike[table.level])
@@ -147,6 +147,12 @@ def on_release(release: Any, prior: str = "uniform", column: str | None = None) 
         }
     counts = release.frame()[name].drop_nulls().value_counts()["count"].to_list()
     found = posterior(counts, sum(counts) + manifest["withheld"], stage["l"], stage["kind"], prior)
+    if not found.worst:
+        raise RequestError(
+            f"No table of {sum(counts) + manifest['withheld']:,} rows gives these counts by suppression alone.",
+            why="Rows were withheld for another reason too, or the files are not as they were published.",
+            attempt="attacking a release from which suppression alone withheld.",
+        )
     low, high = (float(found.low), float(found.high)) if found.exact else outward(found.low, found.high)
     return {"attack": "eligibility", "prior": prior, "worst_posterior": float(found.worst), "low": low, "high": high,
             "how": found.how, "promised": 1 / stage["l"]}  # fmt: skip
