@@ -1270,7 +1270,7 @@ class Cutter:
 
         tiles = (cell, quota, starts); out = (cell, quota, end of each group, groups of each block) is written from its
         beginning; setting = (tries, noise, mates, noise of nearness, most rows of a pool, price of strain,
-        whether groups are cut anew alone, depth of narrowing).  Returns (items, groups) written.
+        whether a block is cut anew as one region, depth of narrowing, power of the bits a cut spends).  Returns (items, groups) written.
         """
         ic: cython.int[::1] = tiles[0]
         iq: cython.int[::1] = tiles[1]
@@ -1293,6 +1293,7 @@ class Cutter:
         dear: cython.double = setting[5]
         anew: cython.bint = setting[6]
         self.deep = setting[7]
+        self.price_bits(setting[8])
         self.oute[0] = 0
         with cython.nogil:
             for b in range(blocks.shape[0]):

@@ -114,7 +114,7 @@ def _deal(cells: Cells, tiling: Tiling, draw: np.random.Generator) -> Tiling:
 
 def _by_quotas(cells: Cells, space: Space, rule: Rule, bound: BoundPromises, sweeps: Sweeps,
                draw: np.random.Generator) -> Tiling:  # fmt: skip
-    start = start_of(cells, space, rule)
+    start = start_of(cells, space, rule, sweeps)
     if not rule.exact:
         start = repair(cells, space, bound, start)
     return resolve(cells, space, rule, bound, start, sweeps, draw)

@@ -23,6 +23,7 @@ DEEP = 2  # columns a box may be narrowed by beyond the first
 LARGE_GROUP = 1000
 WORST = 0.4  # share of rows, those that lose most, that bands are made of; the rest is one band, too large to be cut
 BAND_NOISE = 0.1
+RUN, RUN_NOISE, RUN_BITS = (4, 17), 0.3, 0.75
 NOISE, MATES, NEARNESS = 0.5, 2, 0.4
 DEAR = 1.5  # price of strain up to which bands are cut anew
 
@@ -63,11 +64,18 @@ class QuotaSweeps:
     def pools(self, now: Tiling, draw: np.random.Generator) -> Proposal:
         now = now.taken(shuffled_order(*now.boxes(self.cells), self.space.sizes, draw))
         blocks = blocks_of(len(now), BLOCK if self.rule.known else LEAST_BLOCK, draw)
-        return self._cut(now, blocks, (TRIES, NOISE, MATES, NEARNESS, POOL_ROWS, 0.0, False, DEEP))
+        return self._cut(now, blocks, (TRIES, NOISE, MATES, NEARNESS, POOL_ROWS, 0.0, False, DEEP, 0.0))
+
+    def runs(self, now: Tiling, draw: np.random.Generator) -> Proposal:
+        """A few neighbours at a time cut anew as one region, large groups as much as small ones."""
+        now = now.taken(shuffled_order(*now.boxes(self.cells), self.space.sizes, draw))
+        blocks = blocks_of(len(now), int(draw.integers(*RUN)), draw)
+        bits = RUN_BITS * int(draw.integers(2))
+        return self._cut(now, blocks, (TRIES, RUN_NOISE, 0, 0.0, 0, 0.0, True, 0 if bits else DEEP, bits))
 
     def bands(self, now: Tiling, draw: np.random.Generator) -> Proposal:
         now, blocks = _bands(self.cells, self.space, now, draw)
-        return self._cut(now, blocks, (TRIES, BAND_NOISE, 0, 0.0, 0, DEAR, True, DEEP))
+        return self._cut(now, blocks, (TRIES, BAND_NOISE, 0, 0.0, 0, DEAR, True, DEEP, 0.0))
 
     def large(self, now: Tiling) -> bool:
         """Whether bands are worth their time: beyond caps always, else where some group is large."""

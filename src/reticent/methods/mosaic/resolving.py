@@ -41,13 +41,14 @@ def resolve(cells: Cells, space: Space, rule: Rule, bound: BoundPromises, start:
     """Re-solve for as long as the sweeps last; a block that the promises do not allow stays as it was."""
     kinds = _kinds(cells, space, rule, sweeps, start)
 
-    def dearest() -> int:
-        return max(range(len(kinds)), key=lambda at: kinds[at].worth * (1 + IMPATIENCE * kinds[at].waited))
+    def dearest() -> tuple[int, float]:
+        at = max(range(len(kinds)), key=lambda at: kinds[at].worth * (1 + IMPATIENCE * kinds[at].waited))
+        return at, kinds[at].cost
 
     def sweep(now: Tiling, _number: int) -> Tiling | None:
         if len(now) < 2:
             return None
-        kind = kinds[dearest()]
+        kind = kinds[dearest()[0]]
         found = kind.run(now, draw)
         if isinstance(found, Proposal):
             found = found.fresh if rule.exact else found.allowed(cells, bound)
@@ -68,6 +69,18 @@ def _kinds(cells: Cells, space: Space, rule: Rule, sweeps: Sweeps, start: Tiling
     chains = ChainSweeps(cells, space, rule, sweeps).chains if ChainSweeps.take(rule) else None
     bands = [Kind(quotas.bands, 0.7)] if quotas.large(start) else []
     if rule.capped_only:
-        return [Kind(quotas.pools, 1.0), *bands, Kind(swaps, 0.7), *([Kind(chains, 1.0)] if chains else [])]
+        return [
+            Kind(quotas.pools, 1.0),
+            Kind(quotas.runs, 0.6),
+            *bands,
+            Kind(swaps, 0.7),
+            *([Kind(chains, 1.0)] if chains else []),
+        ]
     # cuts judge closeness at length, which neither swaps nor chains do
-    return [Kind(swaps, 0.15), *bands, *([Kind(chains, 0.3)] if chains else []), Kind(quotas.pools, 1.0)]
+    return [
+        Kind(swaps, 0.15),
+        *bands,
+        *([Kind(chains, 0.3)] if chains else []),
+        Kind(quotas.runs, 1.0),
+        Kind(quotas.pools, 1.0),
+    ]

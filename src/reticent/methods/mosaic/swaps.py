@@ -14,7 +14,8 @@ from reticent.methods.mosaic.tiling import Tiling, tiling_of
 from reticent.table.cells import Cells
 
 SHARE = 0.2  # of a group's rows that may have to go
-LOOKS = 3000  # rows looked at to find one of them a place
+LOOKS = (300, 3000)  # rows looked at to find one of them a place
+WORK = 100_000_000
 MOST_ROWS = 2_000_000
 
 
@@ -42,8 +43,9 @@ class SwapSweeps:
         slots = cell, group, value, by_value, first, np.append(0, np.cumsum(sizes))
         boxes = np.ascontiguousarray(np.stack([lower, upper], axis=1), np.int32)
         space = self.space.spans, self.space.places, self.space.nodes, self.space.trees
+        looks = int(np.clip(WORK // self.cells.rows, *LOOKS))
         costliest = np.argsort(-self.space.per_row(lower, upper) * sizes, kind="stable").astype(np.int32)
-        Swapper(self.cells.codes, space, slots, boxes, LOOKS).sweep(
+        Swapper(self.cells.codes, space, slots, boxes, looks).sweep(
             costliest, int(draw.integers(1, GREATEST_SEED)), SHARE
         )
         return tiling_of(cell, group, np.ones(len(cell), np.int64))

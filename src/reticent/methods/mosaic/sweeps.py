@@ -64,24 +64,28 @@ class Sweeps:
             )
         return cls(1 << 30, seconds, watch, threads, time.process_time())
 
+    def spare(self, share: float) -> bool:
+        """Whether less than this share of the time has passed."""
+        return time.process_time() - self.began < share * self.seconds
+
     def improve(
         self,
         start: Result,
         loss: Callable[[Result], float],
         sweep: Callable[[Result, int], Result | None],
-        kind: Callable[[], Hashable] = lambda: None,
+        kind: Callable[[], tuple[Hashable, float]] = lambda: (None, 0.0),
     ) -> Result:
         """Carry on from `start`; a first Ctrl-C, as much as the watcher, ends the search and keeps the best so far.
 
-        `kind` is that of the next sweep, which is taken if there is time for one as long as the last of its kind, or as half
-        of what the start took where there was none.
+        `kind` is that of the next sweep and its cost.  It is taken if there is time for one as long as the last of its kind; where
+        there was none, a sweep of cost 1 is thought to take half as long as the start did.
         """
         best, taken = start, {}
         unknown = (time.process_time() - self.began) / 2
         try:
             for number in range(self.most):
-                spent, ahead = time.process_time() - self.began, kind()
-                enough = spent + taken.get(ahead, unknown) > self.seconds
+                spent, (ahead, cost) = time.process_time() - self.began, kind()
+                enough = spent + taken.get(ahead, unknown * cost) > self.seconds
                 if enough or (self.watch and self.watch(Progress(number, loss(best), spent))):
                     break
                 found = sweep(best, number)
