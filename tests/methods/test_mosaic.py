@@ -12,8 +12,10 @@ import reticent.kernels
 from reticent.errors import ColumnError, JobError, PromiseUnreachable
 from reticent.methods.mosaic import Mosaic
 from reticent.methods.mosaic import carriers as mosaic_carriers
+from reticent.methods.mosaic import chains as mosaic_chains
 from reticent.methods.mosaic import quotas as mosaic_quotas
 from reticent.methods.mosaic import segments as mosaic_segments
+from reticent.methods.mosaic import swaps as mosaic_swaps
 from reticent.methods.mosaic.loss import space_of
 from reticent.models.beta_likeness import BetaLikeness
 from reticent.models.distinct_l_diversity import DistinctLDiversity
@@ -230,13 +232,15 @@ def pure(name: str):
 
 def test_kernels_give_the_same_recipes_uncompiled(monkeypatch: pytest.MonkeyPatch):
     def recipes() -> list[Recipe]:
-        return [plan(random_cells(number, null=False), KAnonymity(2), promise, threads=1)
+        return [plan(random_cells(number, null=False), KAnonymity(2), promise, threads=1, effort="balanced")
                 for number in (3, 8, 11) for promise in (KAnonymity(2), BetaLikeness(3), TCloseness("1/2"))]  # fmt: skip
 
     compiled = recipes()
     carriers = pure("mosaic_carriers")
     monkeypatch.setattr(mosaic_segments, "kernel", pure("mosaic_segment"))
     monkeypatch.setattr(mosaic_quotas, "Cutter", pure("mosaic_cuts").Cutter)
+    monkeypatch.setattr(mosaic_chains, "Chainer", pure("mosaic_chains").Chainer)
+    monkeypatch.setattr(mosaic_swaps, "Swapper", pure("mosaic_swaps").Swapper)
     monkeypatch.setattr(mosaic_carriers, "carrier_box", carriers.carrier_box)
     monkeypatch.setattr(mosaic_carriers, "fill", carriers.fill)
     assert all(same(one, other) for one, other in zip(compiled, recipes(), strict=True))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import numpy as np
 
 from reticent.kernels.mosaic_cuts import Cutter
@@ -40,16 +38,14 @@ def kernel_parts(cells: Cells, space: Space, rule: Rule) -> tuple:
     )
 
 
-def top_down(cells: Cells, space: Space, rule: Rule, rows: np.ndarray, ways: Iterable[Way]) -> Tiling:
-    """Cut the rows (so many of each cell) from the top down, in the best of some ways."""
+def top_down(cells: Cells, space: Space, rule: Rule, rows: np.ndarray, way: Way) -> Tiling:
+    """Cut the rows (so many of each cell) from the top down."""
     held = np.flatnonzero(rows)
     if not len(held):
         return Tiling.empty()
     room = min(int(rows.sum()), 2 * len(held)) + 64 * len(rule.upper) + 64
     cutter = Cutter(*kernel_parts(cells, space, rule), (room, 1, 1))
-    items = held.astype(np.int32), rows[held].astype(np.int32)
-    found = [Tiling(*cutter.solve_all(*items, TRIES, *way)) for way in ways]
-    return min(found, key=lambda tiling: tiling.loss(cells, space))
+    return Tiling(*cutter.solve_all(held.astype(np.int32), rows[held].astype(np.int32), TRIES, *way))
 
 
 class QuotaSweeps:

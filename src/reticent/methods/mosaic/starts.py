@@ -6,9 +6,11 @@ columns narrowed beyond the first, power of the bits a cut spends).
 
 from __future__ import annotations
 
+import numpy as np
+
 from reticent.methods.mosaic.carriers import carriers
 from reticent.methods.mosaic.loss import Space
-from reticent.methods.mosaic.quotas import top_down
+from reticent.methods.mosaic.quotas import Way, top_down
 from reticent.methods.mosaic.rule import Rule
 from reticent.methods.mosaic.sweeps import Sweeps
 from reticent.methods.mosaic.tiling import Tiling
@@ -17,33 +19,42 @@ from reticent.table.cells import Cells
 CAPPED, PLAIN, BY_BITS = (0.3, 0, 0.5), (0.0, 0, 0.0), (0.0, 0, 1.0)
 LOOSE, LOOSE_TOO = (0.1, 0, 0.0), (0.3, 0, 0.5)
 TIGHT, TIGHT_TOO = (0.7, 2, 0.0), (0.7, 2, 0.5)
+MANY = 300_000  # cells from which one way must do
 ENOUGH = 0.35  # share of the time after which no other way is tried
 
 
 def start_of(cells: Cells, space: Space, rule: Rule, sweeps: Sweeps) -> Tiling:
-    if rule.capped_only:
-        return _with_carriers(cells, space, rule, sweeps)
-    found = {way: top_down(cells, space, rule, cells.counts, [way]) for way in (LOOSE, TIGHT)}
-    loose = found[LOOSE].loss(cells, space) < found[TIGHT].loss(cells, space)
-    if sweeps.spare(ENOUGH):
-        found[LOOSE_TOO] = top_down(cells, space, rule, cells.counts, [LOOSE_TOO if loose else TIGHT_TOO])
-    return min(found.values(), key=lambda tiling: tiling.loss(cells, space))
+    return (_with_carriers if rule.capped_only else _near_proportions)(cells, space, rule, sweeps)
+
+
+def _near_proportions(cells: Cells, space: Space, rule: Rule, sweeps: Sweeps) -> Tiling:
+    """Promises beyond caps: a tight one needs strain to be dear, a loose one does not."""
+    loose, tight = (top_down(cells, space, rule, cells.counts, way) for way in (LOOSE, TIGHT))
+    found, more = (loose, LOOSE_TOO) if loose.loss(cells, space) < tight.loss(cells, space) else (tight, TIGHT_TOO)
+    return _better(cells, space, rule, cells.counts, found, more) if _spare(cells, sweeps) else found
+
+
+def _spare(cells: Cells, sweeps: Sweeps) -> bool:
+    return len(cells) < MANY and sweeps.spare(ENOUGH)
+
+
+def _better(cells: Cells, space: Space, rule: Rule, rows: np.ndarray, found: Tiling, way: Way) -> Tiling:
+    return min(found, top_down(cells, space, rule, rows, way), key=lambda tiling: tiling.loss(cells, space))
 
 
 def _with_carriers(cells: Cells, space: Space, rule: Rule, sweeps: Sweeps) -> Tiling:
     """Carriers for as many rare values as lower the loss, rarest first, and the rest from the top down."""
     found, set_apart, left, least, worse = Tiling.empty(), Tiling.empty(), cells.counts, float("inf"), 0
     for made, rows in carriers(cells, space, rule):
-        tiling = top_down(cells, space, rule, rows, [CAPPED])
+        tiling = top_down(cells, space, rule, rows, CAPPED)
         loss = tiling.joined(made).loss(cells, space)
         worse = worse + 1 if loss >= least else 0
         if loss < least:
             found, set_apart, left, least = tiling, made, rows, loss
-        if worse == 2:  # carriers of values less rare would take still more rows
+        if worse == (2 if len(cells) < MANY else 1):  # carriers of values less rare would take still more rows
             break
     # what is left by carriers is more even, and greed does well on it
     for way in (PLAIN, BY_BITS) if len(set_apart) else (BY_BITS, PLAIN):
-        if sweeps.spare(ENOUGH):
-            other = top_down(cells, space, rule, left, [way])
-            found = min(found, other, key=lambda tiling: tiling.loss(cells, space))
+        if _spare(cells, sweeps):
+            found = _better(cells, space, rule, left, found, way)
     return found.joined(set_apart)

@@ -1,0 +1,175 @@
+"""The sweeps that re-solve mosaic's groups: what each may change, and that none of them breaks a promise."""
+
+from fractions import Fraction
+from itertools import combinations
+from math import ceil
+
+import numpy as np
+import pytest
+
+from reticent.methods.mosaic.chains import ROWS, ChainSweeps, _needs
+from reticent.methods.mosaic.loss import space_of
+from reticent.methods.mosaic.proposal import Proposal
+from reticent.methods.mosaic.quotas import QuotaSweeps
+from reticent.methods.mosaic.rule import rule_of
+from reticent.methods.mosaic.starts import start_of
+from reticent.methods.mosaic.swaps import SwapSweeps
+from reticent.methods.mosaic.sweeps import Sweeps
+from reticent.methods.mosaic.tiling import Tiling, tiling_of
+from reticent.models.beta_likeness import BetaLikeness
+from reticent.models.distinct_l_diversity import DistinctLDiversity
+from reticent.models.entropy_l_diversity import EntropyLDiversity
+from reticent.models.k_anonymity import KAnonymity
+from reticent.models.promises import Promises
+from reticent.models.t_closeness import TCloseness
+from reticent.table.cells import Cells
+from tests.methods.pure_kernels import pure
+from tests.methods.test_mosaic import table
+
+
+def histograms(cells: Cells, tiling: Tiling) -> np.ndarray:
+    found = np.zeros((len(tiling), cells.sensitive[0].size), np.int64)
+    np.add.at(
+        found, (np.repeat(np.arange(len(tiling)), np.diff(tiling.starts)), cells.values[tiling.cell, 0]), tiling.quota
+    )
+    return found
+
+
+def rows_of_cells(cells: Cells, tiling: Tiling) -> list[int]:
+    return np.bincount(tiling.cell, weights=tiling.quota, minlength=len(cells)).astype(int).tolist()
+
+
+def started(cells: Cells, *promises: object) -> tuple:
+    given = Promises.of(promises)
+    bound, space = given.bind(cells), space_of(cells)
+    rule, sweeps = rule_of(cells, given, bound), Sweeps.of("quick", None, 2)
+    return space, rule, bound, sweeps, start_of(cells, space, rule, sweeps)
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_swaps_keep_every_histogram_and_lose_no_more(number: int):
+    cells = table(900, number)
+    space, _, _, _, now = started(cells, BetaLikeness(2))
+    found = SwapSweeps(cells, space).swaps(now, np.random.default_rng(number))
+    assert np.array_equal(histograms(cells, found), histograms(cells, now))
+    assert rows_of_cells(cells, found) == cells.counts.tolist()
+    assert found.loss(cells, space) <= now.loss(cells, space)
+
+
+def test_swaps_shed_the_row_that_makes_a_group_wide():
+    """Two groups that each hold the other's row of value 0 give them back."""
+    cells = table(400, sizes=(40,), values=2)
+    space = space_of(cells)
+    order = np.argsort(cells.codes[:, 0], kind="stable")
+    group = np.zeros(len(cells), np.int64)
+    group[order[len(order) // 2 :]] = 1
+    first, last = (next(c for c in side if cells.values[c, 0] == 0) for side in (order, order[::-1]))
+    tidy = tiling_of(np.arange(len(cells)), group, cells.counts)
+    group[first], group[last] = 1, 0
+    mixed = tiling_of(np.arange(len(cells)), group, cells.counts)
+    assert mixed.loss(cells, space) > tidy.loss(cells, space)
+    # a second sweep may find what the first opened
+    found = mixed
+    for seed in range(3):
+        found = SwapSweeps(cells, space).swaps(found, np.random.default_rng(seed))
+    assert found.loss(cells, space) < mixed.loss(cells, space)
+
+
+@pytest.mark.parametrize("promise", [BetaLikeness(2), BetaLikeness(1, enhanced=False)], ids=str)
+@pytest.mark.parametrize("number", range(3))
+def test_chains_keep_caps_by_integers(promise: object, number: int):
+    cells = table(700, number)
+    space, rule, bound, sweeps, now = started(cells, promise)
+    assert rule.exact
+    found = ChainSweeps(cells, space, rule, sweeps).chains(now, np.random.default_rng(number)).fresh
+    assert bound.allow(found.groups(cells)).all()
+    assert rows_of_cells(cells, found) == cells.counts.tolist()
+    assert found.loss(cells, space) <= now.loss(cells, space) * (1 + 1e-9)
+
+
+def test_what_chains_propose_for_closeness_is_checked_by_the_promise():
+    cells = table(700)
+    space, rule, bound, sweeps, now = started(cells, TCloseness("1/2"))
+    proposed = ChainSweeps(cells, space, rule, sweeps).chains(now, np.random.default_rng(1))
+    found = proposed.allowed(cells, bound)
+    assert bound.allow(found.groups(cells)).all()
+    assert rows_of_cells(cells, found) == cells.counts.tolist()
+
+
+@pytest.mark.parametrize(
+    ("promises", "known"),
+    [
+        ([BetaLikeness(2)], True),
+        ([KAnonymity(3), BetaLikeness(2)], True),
+        ([TCloseness("1/4")], True),
+        ([TCloseness("1/4", "ordered")], False),
+        ([BetaLikeness(2, two_sided=True)], False),
+        ([BetaLikeness(2), DistinctLDiversity(3)], False),
+        ([EntropyLDiversity(2)], False),
+    ],
+    ids=str,
+)
+def test_chains_take_only_promises_they_know_whole(promises: list, known: bool):
+    cells = table(300)
+    given = Promises.of(promises)
+    assert ChainSweeps.take(rule_of(cells, given, given.bind(cells))) is known
+
+
+def test_needs_are_the_least_sizes_that_keep_a_cap():
+    caps = np.array([[1, 3, 0, 1], [2, 7, 0, 1], [0, 1, 0, 1], [1, 1, 0, 1]], np.int64)
+    most = np.array([4, 3, 2, 5])
+    needs, first = _needs(caps, most)
+    for value, (over, under, _, _) in enumerate(caps.tolist()):
+        for count in range(most[value] + 2):
+            need = int(needs[first[value] + count])
+            if over == 0 and count:
+                assert need > 10**9
+            else:
+                assert need == (ceil(count / Fraction(over, under)) if count else 0)
+
+
+@pytest.mark.parametrize("number", range(6))
+def test_a_chain_is_cut_as_well_as_any_way_of_cutting_it(number: int):
+    cells = table(9, number, sizes=(12, 4), values=3)
+    space, rule, bound, sweeps, _ = started(cells, BetaLikeness(3))
+    cell = np.repeat(np.arange(len(cells)), cells.counts).astype(np.int32)
+    sweep = ChainSweeps(cells, space, rule, sweeps)
+    units = np.ascontiguousarray(cells.codes[cell]), sweep.values[cell]
+    chainer = pure("mosaic_chains").Chainer(
+        units, (space.spans, space.places), sweep.limits, (ROWS, 9), np.zeros(len(cell), np.int32)
+    )
+    chainer.pool[1, : len(cell)] = np.arange(len(cell))
+    least = float("inf")
+    for cuts in range(len(cell)):
+        for inner in combinations(range(1, len(cell)), cuts):
+            group = np.searchsorted(inner, np.arange(len(cell)), side="right")
+            tiling = tiling_of(cell, group, np.ones(len(cell), np.int64))
+            if bound.allow(tiling.groups(cells)).all():
+                least = min(least, tiling.loss(cells, space) * cells.rows)
+    assert chainer.cut(1, len(cell), 1e299) == pytest.approx(least)
+
+
+@pytest.mark.parametrize("kind", ["pools", "runs", "bands"])
+def test_a_block_that_breaks_a_promise_stays_as_it_was(kind: str):
+    cells = table(300, 2)
+    space, rule, bound, sweeps, now = started(cells, KAnonymity(2), EntropyLDiversity(2))
+    assert not rule.exact
+    proposed = getattr(QuotaSweeps(cells, space, rule, sweeps), kind)(now, np.random.default_rng(1))
+    assert rows_of_cells(cells, proposed.allowed(cells, bound)) == cells.counts.tolist()
+    assert bound.allow(proposed.allowed(cells, bound).groups(cells)).all()
+
+
+def test_broken_blocks_are_put_back_and_the_others_taken():
+    cells = table(60, sizes=(50,), values=2)
+    bound = Promises.of([KAnonymity(3)]).bind(cells)
+    where = np.arange(len(cells))
+    quarter = where * 4 // len(cells)
+    lone = int(np.flatnonzero(cells.counts < 3)[0])
+    old = tiling_of(where, quarter, cells.counts)
+    fresh = tiling_of(where, np.where(where == lone, -1, np.maximum(quarter, 1)), cells.counts)
+    # the first block becomes a group too small and another, the second one group of two
+    halves = np.array([[0, 2, 1], [2, 4, 1]])
+    merged = tiling_of(fresh.cell, np.repeat([0, 1, 2, 2], np.diff(fresh.starts)), fresh.quota)
+    kept = Proposal.of(old, halves, merged, np.array([2, 1])).allowed(cells, bound)
+    sizes = old.sizes()
+    assert sorted(kept.sizes().tolist()) == sorted([*sizes[:2].tolist(), int(sizes[2:].sum())])
