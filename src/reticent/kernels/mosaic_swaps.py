@@ -61,6 +61,7 @@ class Swapper:
     tally: cython.int[::1]
     seed: cython.longlong
     looks: cython.longlong
+    purse: cython.double
 
     def __init__(self, codes, space, slots, boxes, looks):
         """A slot is a place for one row: slots = (cell of its row, group, value, slots by value, first of each value,
@@ -79,8 +80,27 @@ class Swapper:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
+    def widening(self, h: cython.int, a: cython.int) -> cython.double:
+        """What group h would lose if the row of cell a came into it."""
+        j: cython.Py_ssize_t
+        c: cython.int
+        total: cython.double = 0.0
+        for j in range(self.d):
+            c = self.codes[a, j]
+            if c < self.box[h, 0, j]:
+                total += span(self.spans, self.places, j, c, self.box[h, 1, j])
+                total -= span(self.spans, self.places, j, self.box[h, 0, j], self.box[h, 1, j])
+            elif c > self.box[h, 1, j]:
+                total += span(self.spans, self.places, j, self.box[h, 0, j], c)
+                total -= span(self.spans, self.places, j, self.box[h, 0, j], self.box[h, 1, j])
+        return total * (self.starts[h + 1] - self.starts[h])
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
     def place(self, i: cython.longlong, g: cython.int) -> cython.longlong:
-        """A slot whose row fits the box wanted, of a group whose box fits the row of slot i; -1 where none is near."""
+        """A slot whose row fits the box wanted, of a group that the row of slot i widens least, at most by what is left to
+        spend; -1 where none is found."""
         v: cython.int = self.value[i]
         first: cython.longlong = self.first[v]
         count: cython.longlong = self.first[v + 1] - first
@@ -88,10 +108,11 @@ class Swapper:
         j: cython.Py_ssize_t
         k: cython.longlong
         at: cython.longlong
-        a: cython.int = self.cell[i]
+        pick: cython.longlong = -1
         b: cython.int
-        h: cython.int
         c: cython.int
+        cost: cython.double
+        least: cython.double = self.purse
         self.seed = chance(self.seed)
         at = self.seed % count
         for _turn in range(count if count < self.looks else self.looks):
@@ -105,16 +126,17 @@ class Swapper:
                 if c < self.want[0, j] or c > self.want[1, j]:
                     break
             else:
-                h = self.group[k]
-                if h == g:
+                if self.group[k] == g:
                     continue
-                for j in range(self.d):
-                    c = self.codes[a, j]
-                    if c < self.box[h, 0, j] or c > self.box[h, 1, j]:
+                cost = self.widening(self.group[k], self.cell[i])
+                if cost < least:
+                    least = cost
+                    pick = k
+                    if cost <= 0.0:
                         break
-                else:
-                    return k
-        return -1
+        if pick >= 0:
+            self.purse -= least
+        return pick
 
     @cython.cfunc
     @cython.nogil
@@ -124,7 +146,12 @@ class Swapper:
         i: cython.longlong
         k: cython.longlong
         n: cython.Py_ssize_t = 0
+        j: cython.Py_ssize_t
         c: cython.int
+        h: cython.int
+        self.purse = span(self.spans, self.places, q, self.box[g, 0, q], self.box[g, 1, q])
+        self.purse -= span(self.spans, self.places, q, self.want[0, q], self.want[1, q])
+        self.purse *= (self.starts[g + 1] - self.starts[g]) * 0.999
         for i in range(self.starts[g], self.starts[g + 1]):
             c = self.codes[self.cell[i], q]
             if c < self.want[0, q] or c > self.want[1, q]:
@@ -135,7 +162,15 @@ class Swapper:
                         c = self.cell[self.moved[0, n]]
                         self.cell[self.moved[0, n]] = self.cell[self.moved[1, n]]
                         self.cell[self.moved[1, n]] = c
+                        self.fit(self.group[self.moved[1, n]])
                     return False
+                h = self.group[k]
+                for j in range(self.d):
+                    c = self.codes[self.cell[i], j]
+                    if c < self.box[h, 0, j]:
+                        self.box[h, 0, j] = c
+                    if c > self.box[h, 1, j]:
+                        self.box[h, 1, j] = c
                 c = self.cell[i]
                 self.cell[i] = self.cell[k]
                 self.cell[k] = c

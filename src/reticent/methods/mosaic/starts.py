@@ -51,7 +51,8 @@ def _with_carriers(cells: Cells, space: Space, rule: Rule, sweeps: Sweeps) -> Ti
         worse = worse + 1 if loss >= least else 0
         if loss < least:
             found, set_apart, left, least = tiling, made, rows, loss
-        if worse == (2 if len(cells) < MANY else 1):  # carriers of values less rare would take still more rows
+        # carriers of values less rare take still more rows
+        if worse == (2 if len(cells) < MANY else 1) or not sweeps.spare(ENOUGH):
             break
     # what is left by carriers is more even, and greed does well on it
     for way in (PLAIN, BY_BITS) if len(set_apart) else (BY_BITS, PLAIN):
