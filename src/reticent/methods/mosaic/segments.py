@@ -2,7 +2,8 @@
 
 1. A cell of quasi-identifiers that is a valid group by itself keeps a core of its rows at home; a few more may be lent to
    others or go home at no cost.  Smaller cells are free.
-2. The free rows are put in a reflected mixed-radix order, smallest domain first, and cut optimally along it.
+2. The free rows are put in order, by a reflected mixed-radix key, smallest domain first, and by a tree of cuts; each order is
+   cut optimally, and the better one taken.
 3. Pools of near groups are cut anew, again and again.
 
 For k alone the sensitive column is never looked at.
@@ -10,13 +11,14 @@ For k alone the sensitive column is never looked at.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from reticent.kernels import mosaic_segment as kernel
 from reticent.methods.mosaic.loss import Space
-from reticent.methods.mosaic.sweeps import Sweeps, blocks_of, gray_order, regrouped, shuffled_order
+from reticent.methods.mosaic.orders import cut_order, shuffled_cuts
+from reticent.methods.mosaic.sweeps import Sweeps, blocks_of, gray_order, regrouped
 
 BLOCK = 50
 MATES = 2
@@ -58,6 +60,16 @@ def start(
         units = free_units(codes, value, counts, least, space, _nearest_home(units, codes, counts, space))
         found = segment(units, least, space)
         assert found is not None
+    return min((units, found), _along_cuts(units, least, space), key=lambda one: segment_loss(one[0], space, one[1]))
+
+
+def _along_cuts(units: Units, least: tuple[int, int], space: Space) -> tuple[Units, Segments]:
+    """The same units in the order of a tree of cuts, and their best cuts."""
+    few = max(least)
+    order = cut_order(units.codes, space, few, 2 * few - 1)
+    units = replace(units, cell=units.cell[order], codes=units.codes[order], marks=units.marks[order])
+    found = segment(units, least, space)
+    assert found is not None  # whether all the units are a group does not depend on their order
     return units, found
 
 
@@ -161,7 +173,7 @@ def resolve(units: Units, least: tuple[int, int], space: Space, start: Segments,
         codes = units.codes[now.members]
         lower = np.minimum.reduceat(codes, now.starts[:-1])
         upper = np.maximum.reduceat(codes, now.starts[:-1])
-        source, starts = regrouped(now.starts, shuffled_order(lower, upper, space.sizes, draw))
+        source, starts = regrouped(now.starts, shuffled_cuts(lower, upper, space, draw))
         members, ends = now.members[source], np.zeros(n, np.int8)
         blocks = blocks_of(len(starts) - 1, BLOCK, draw)
 
