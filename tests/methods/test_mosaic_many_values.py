@@ -126,6 +126,16 @@ def test_a_promise_is_kept_on_columns_of_very_many_values(promise: object, null:
     assert Promises.of([promise]).bind(recipe.cells).allow(coalesce(recipe)[0].as_groups()).all()
 
 
+def test_groups_longer_than_a_pool_stay_whole():
+    cells = many_values(4000)
+    rare = np.where(np.arange(len(cells)) % 400 == 0, 1, 0).astype(np.int32)[:, None]
+    cells = gather(cells.quasi, cells.sensitive, cells.codes, rare, cells.counts)[0]
+    recipe = plan(cells, DistinctLDiversity(2), effort="balanced")
+    recipe.check_conserved()
+    assert recipe.as_groups().sizes.max() > mosaic_segments.LONG_POOL
+    assert Promises.of([DistinctLDiversity(2)]).bind(cells).allow(coalesce(recipe)[0].as_groups()).all()
+
+
 def test_columns_of_many_values_need_no_table_of_ranges():
     cells = many_values(60_000)
     space = space_of(cells)

@@ -326,7 +326,7 @@ def resolve_block(
     pick: cython.Py_ssize_t
     chosen: cython.Py_ssize_t
     for g in range(first):
-        if size[g] == 0 or loss[g] <= 0.0:
+        if size[g] == 0 or loss[g] <= 0.0 or size[g] > pool.shape[1]:
             continue
         p = 0
         chosen = 0

@@ -23,6 +23,7 @@ from reticent.methods.mosaic.sweeps import Sweeps, blocks_of, gray_order, regrou
 BLOCK = 50
 MATES = 2
 NOISE = 1.0
+LONG_POOL = 256
 INFEASIBLE = 1e300
 
 
@@ -162,7 +163,8 @@ def resolve(units: Units, least: tuple[int, int], space: Space, start: Segments,
         return start
     limits = _limits(*least)
     n, d = units.codes.shape
-    pool = max(4 * int(limits[2]), 64)
+    # where a value is rare, segments are long; the few still longer than a pool stay as they are
+    pool = max(4 * int(limits[2]), 64, min(3 * int(np.diff(start.starts).max()), LONG_POOL))
     # a unit is in one block: `follow` is shared, the rest is a worker's own
     follow = np.zeros(n, np.int32)
     works = [(follow, np.zeros(n, np.int32), np.zeros(n, np.int32), np.zeros((n, 2, d), np.int32), np.zeros(n),
