@@ -9,9 +9,9 @@ import argparse
 import csv
 from pathlib import Path
 
-from studies.beta_likeness.chart import line_chart
 from studies.beta_likeness.figures import FIGURES
 from studies.beta_likeness.tables import available
+from studies.chart import line_chart
 
 RESULTS = Path(__file__).parent / "results"
 SHOWN = ("beta reached", "ail", "median error", "naive Bayes")  # what a chart shows, the first that a figure has

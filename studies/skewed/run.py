@@ -9,7 +9,7 @@ import argparse
 import csv
 from pathlib import Path
 
-from studies.beta_likeness.chart import line_chart
+from studies.chart import line_chart
 from studies.skewed.figures import FIGURES, NEED_ADULT, SHARED
 
 RESULTS = Path(__file__).parent / "results"

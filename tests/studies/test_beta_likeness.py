@@ -6,10 +6,10 @@ import sys
 import pytest
 
 from studies.beta_likeness import run
-from studies.beta_likeness.chart import line_chart
 from studies.beta_likeness.figures import FIGURES
 from studies.beta_likeness.plans import make
 from studies.beta_likeness.tables import cells
+from studies.chart import line_chart
 
 QUICK = [name for name in FIGURES if name not in ("4b", "4c", "5", "claim")]  # searches, and mosaic: minutes in all
 

@@ -2,11 +2,12 @@
 """Pools of small groups re-solved row by row: along chains of near rows, cut optimally where the segments keep a promise.
 
 A *unit* is one row.  needs[first[v] + c] is how many rows a group needs that holds c rows of value v: so a segment knows at once
-how long it must become.  The equal distance is judged by doubles; what comes of it is checked outside.
+how long it must become.  Closeness, entropy and recursive diversity are judged by doubles; what comes of it is checked outside.
 """
 
 import cython
 import numpy as np
+from cython.cimports.libc.math import log
 
 LARGE = cython.declare(cython.double, 1e300)
 
@@ -28,7 +29,9 @@ class Chainer:
     needs: cython.int[::1]
     first: cython.longlong[::1]
     rate: cython.double[::1]
-    t: cython.double
+    few: cython.longlong[::1]
+    limits: cython.double[::1]
+    plain: cython.bint
     least: cython.longlong
     d: cython.Py_ssize_t
     m: cython.Py_ssize_t
@@ -46,11 +49,14 @@ class Chainer:
     seed: cython.longlong
 
     def __init__(self, units, space, limits, room, follow):
-        """units = (codes, values); space = (spans, places); limits = (needs, first, shares of the values, t, least rows);
-        room = (rows of a pool, groups of a block); `follow` is shared by workers, whose units are their own."""
+        """units = (codes, values); space = (spans, places); limits = (needs, first, shares of the values, least and
+        limits of the rule as `reticent.methods.mosaic.rule` has them); room = (rows of a pool, groups of a block); `follow` is shared by workers, whose units are their own."""
         self.codes, self.sens = units
         self.spans, self.places = space
-        self.needs, self.first, self.rate, self.t, self.least = limits
+        self.needs, self.first, self.rate, self.few, self.limits = limits
+        few, near = limits[3:]
+        self.least = few[0]
+        self.plain = few[1] <= 1 and few[4] == 0 and few[5] == 0 and near[1] == 0
         rows, groups = room
         d = units[0].shape[1]
         self.d, self.m = d, len(limits[2])
@@ -86,18 +92,78 @@ class Chainer:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def close(self, s: cython.Py_ssize_t) -> cython.bint:
-        """Whether the segment of s rows is near enough to the table's proportions."""
+    def kept(self, s: cython.Py_ssize_t) -> cython.bint:
+        """The promise on a segment of s rows, beyond its size and upper caps."""
         v: cython.Py_ssize_t
-        over: cython.double
+        distinct: cython.longlong = 0
         total: cython.double = 0.0
-        if self.t >= 1.0:
+        if self.plain:
             return True
+        if self.few[1] > 1:
+            for v in range(self.m):
+                if self.count[v] > 0 and v != self.few[3]:
+                    distinct += 1
+            if distinct < self.few[1]:
+                return False
+        if self.limits[1] > 0.0:
+            for v in range(self.m):
+                if self.count[v] > 0:
+                    total -= self.count[v] * log(cython.cast(cython.double, self.count[v]) / s)
+            if total < self.limits[1] * s:
+                return False
+        if self.few[5] > 0 and not self.recursive(s):
+            return False
+        return self.few[4] == 0 or self.distance(s) <= self.limits[0] * s
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def distance(self, s: cython.Py_ssize_t) -> cython.double:
+        """How far the segment is from the table's proportions, times its rows: equal distance, or ordered."""
+        v: cython.Py_ssize_t
+        run: cython.double = 0.0
+        total: cython.double = 0.0
         for v in range(self.m):
-            over = self.count[v] - s * self.rate[v]
-            if over > 0.0:
-                total += over
-        return total <= self.t * s
+            if self.few[4] == 1:
+                run = self.count[v] - s * self.rate[v]
+                if run > 0.0:
+                    total += run
+            else:
+                run += self.count[v] - s * self.rate[v]
+                total += abs(run)
+        return total
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def recursive(self, s: cython.Py_ssize_t) -> cython.bint:
+        """r_1 <= c (r_l + ... + r_m), the l - 1 greatest counts found one after the other."""
+        v: cython.Py_ssize_t
+        taken: cython.longlong = 0
+        ties: cython.longlong
+        top: cython.longlong
+        first: cython.longlong = 0
+        bound: cython.longlong = s + 1
+        left: cython.longlong = s
+        while taken < self.few[5] - 1:
+            top = 0
+            ties = 0
+            for v in range(self.m):
+                if top < self.count[v] < bound:
+                    top = self.count[v]
+                    ties = 1
+                elif self.count[v] == top:
+                    ties += 1
+            if top == 0:
+                return False
+            if first == 0:
+                first = top
+            while ties > 0 and taken < self.few[5] - 1:
+                left -= top
+                taken += 1
+                ties -= 1
+            bound = top
+        return left > 0 and first <= self.limits[2] * left
 
     @cython.cfunc
     @cython.nogil
@@ -150,7 +216,7 @@ class Chainer:
                     break
                 if s < need:
                     continue
-                if total < self.best[e] and self.close(s):
+                if total < self.best[e] and self.kept(s):
                     self.best[e] = total
                     self.back[row - 1, e] = p
             while e > p:

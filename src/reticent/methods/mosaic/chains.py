@@ -1,7 +1,6 @@
 """Chains: small groups re-solved row by row, along chains of near rows that are cut optimally.
 
-Quota cuts take what lies on one side; where groups hold a few rows each, cutting along a chain finds what no side has.  For
-upper caps and the equal distance, of one sensitive column.
+Quota cuts take what lies on one side; where groups hold a few rows each, cutting along a chain finds what no side has.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ import numpy as np
 from reticent.kernels.mosaic_chains import Chainer
 from reticent.methods.mosaic.loss import Space
 from reticent.methods.mosaic.proposal import Proposal
-from reticent.methods.mosaic.rule import EQUAL, Rule
+from reticent.methods.mosaic.rule import HIERARCHICAL, Rule
 from reticent.methods.mosaic.sweeps import Sweeps, blocks_of, shuffled_order
 from reticent.methods.mosaic.tiling import Tiling, tiling_of
 from reticent.table.cells import Cells
@@ -27,15 +26,14 @@ class ChainSweeps:
         self.cells, self.space, self.rule, self.sweeps = cells, space, rule, sweeps
         self.values = np.ascontiguousarray(cells.values[:, rule.column], np.int32)
         caps, rates, least, limits, _ = rule.arrays
-        self.limits = *_needs(caps, np.minimum(cells.totals(rule.column), ROWS)), rates[2].copy(), \
-            float(limits[0]) if least[4] == EQUAL else 1.0, int(least[0])  # fmt: skip
+        needs, first = _needs(caps, np.minimum(cells.totals(rule.column), ROWS))
+        self.limits = needs, first, rates[2].copy(), least, limits
 
     @staticmethod
     def take(rule: Rule) -> bool:
-        """Whether chains know the promise: nothing but sizes, upper caps and the equal distance."""
-        _, _, least, limits, _ = rule.arrays
-        more = least[1] > 1 or least[5] > 0 or limits[1] > 0 or bool(rule.lower[:, 0].any())
-        return rule.known and rule.column >= 0 and not more and least[4] in (0, EQUAL)
+        """Whether chains know the promise: no lower caps and no hierarchical distance."""
+        lower, distance = rule.lower[:, 0].any(), rule.arrays[2][4]
+        return rule.known and rule.column >= 0 and not lower and bool(distance != HIERARCHICAL)
 
     def chains(self, now: Tiling, draw: np.random.Generator) -> Proposal | None:
         small = now.sizes() <= ROWS

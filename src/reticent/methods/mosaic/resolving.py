@@ -77,10 +77,5 @@ def _kinds(cells: Cells, space: Space, rule: Rule, sweeps: Sweeps, start: Tiling
             *([Kind(chains, 1.0)] if chains else []),
         ]
     # cuts judge closeness at length, which neither swaps nor chains do
-    return [
-        Kind(swaps, 0.15),
-        *bands,
-        *([Kind(chains, 0.3)] if chains else []),
-        Kind(quotas.runs, 1.0),
-        Kind(quotas.pools, 1.0),
-    ]
+    quick = [Kind(swaps, 0.15), *([Kind(chains, 0.3)] if chains else [])]
+    return [*quick, Kind(quotas.runs, 1.0), *bands, Kind(quotas.pools, 1.0)]

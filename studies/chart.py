@@ -10,18 +10,23 @@ COLOURS = ("#1b6ca8", "#d1495b", "#2e933c", "#8f5bb5", "#e08e2b", "#4a4a4a", "#0
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 640, 360, 60, 190, 30, 45
 
 
-def line_chart(rows: Sequence[dict], x: str, y: str, title: str, *, logarithmic: bool = False) -> str:
+def line_chart(
+    rows: Sequence[dict], x: str, y: str, title: str, *, logarithmic: bool = False, doubling: bool = False
+) -> str:
+    """`logarithmic` is of the height, `doubling` of the width."""
     lines: dict[str, list[tuple[float, float]]] = {}
     for row in rows:
         lines.setdefault(str(row.get("method", y)), []).append((float(row[x]), float(row[y])))
     scale = (lambda value: log10(max(value, 1e-9))) if logarithmic else (lambda value: value)
-    xs = [point[0] for points in lines.values() for point in points]
+    along = (lambda value: log10(value)) if doubling else (lambda value: value)
+    ticks = sorted({point[0] for points in lines.values() for point in points})
+    xs = [along(tick) for tick in ticks]
     ys = [scale(point[1]) for points in lines.values() for point in points]
     low, high = (min(ys), max(ys)) if logarithmic else (min(0.0, *ys), max(ys))
     span_x, span_y = (max(xs) - min(xs)) or 1, (high - low) or 1
 
     def place(point: tuple[float, float]) -> tuple[float, float]:
-        across = LEFT + (point[0] - min(xs)) / span_x * (WIDTH - LEFT - RIGHT)
+        across = LEFT + (along(point[0]) - min(xs)) / span_x * (WIDTH - LEFT - RIGHT)
         return across, HEIGHT - BOTTOM - (scale(point[1]) - low) / span_y * (HEIGHT - TOP - BOTTOM)
 
     parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" font-size="12">',
@@ -32,7 +37,7 @@ def line_chart(rows: Sequence[dict], x: str, y: str, title: str, *, logarithmic:
         height = HEIGHT - BOTTOM - step / 4 * (HEIGHT - TOP - BOTTOM)
         parts.append(f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{height:.1f}" y2="{height:.1f}" stroke="#ddd"/>'
                      f'<text x="{LEFT - 6}" y="{height + 4:.1f}" text-anchor="end">{value:.3g}</text>')  # fmt: skip
-    for tick in sorted(set(xs)):
+    for tick in ticks:
         across, _ = place((tick, 10**low if logarithmic else low))
         parts.append(f'<text x="{across:.1f}" y="{HEIGHT - BOTTOM + 18}" text-anchor="middle">{tick:g}</text>')
     parts.append(f'<text x="{(LEFT + WIDTH - RIGHT) / 2}" y="{HEIGHT - 8}" text-anchor="middle">{escape(x)}</text>')
