@@ -77,11 +77,12 @@ def cut_order(
     seq: cython.int[::1], n: cython.Py_ssize_t, codes: cython.int[:, ::1], marks: cython.int[:, ::1],
     spans: cython.double[::1], places: cython.longlong[:, ::1], least: cython.longlong[::1],
     best: cython.double[::1], back: cython.int[::1], box: cython.int[:, ::1], seen: cython.longlong[::1],
+    bound: cython.double,
 ) -> cython.double:  # fmt: skip
     """Least loss of cutting seq[:n] into valid segments; back[e] is where the segment that ends at e begins.
 
     A segment grows until it is valid, however long that takes, and then to the longest length; one that would leave
-    too little behind it takes all the rest.
+    too little behind it takes all the rest.  What would lose more than the bound is not followed.
     """
     d: cython.Py_ssize_t = codes.shape[1]
     k: cython.Py_ssize_t = least[0]
@@ -100,7 +101,7 @@ def cut_order(
     for p in range(1, n + 1):
         best[p] = LARGE
     for p in range(n):
-        if best[p] >= LARGE:
+        if best[p] >= LARGE or best[p] > bound:
             continue
         u = seq[p]
         if marks[u, 0] >= 0 and best[p] < best[p + 1]:
@@ -129,6 +130,8 @@ def cut_order(
                     loss -= span(spans, places, j, box[0, j], box[1, j])
                     box[1, j] = c
                     loss += span(spans, places, j, box[0, j], c)
+            if best[p] + loss * (e - p if e - p > k else k) > bound:
+                break
             if few > 1:
                 v = marks[u, 1]
                 if v >= 0 and seen[1 + v] != seen[0]:
@@ -158,7 +161,8 @@ def cut_all(
     seen: cython.longlong[::1] = work[2]
     total: cython.double
     with cython.nogil:
-        total = cut_order(seq, seq.shape[0], codes, marks, spans, places, least, best, back, box, seen)
+        total = cut_order(seq, seq.shape[0], codes, marks, spans, places, least, best, back, box, seen,
+                          LARGE)  # fmt: skip
     return total
 
 
@@ -202,6 +206,8 @@ def chain(
                     far += span(spans, places, j, a, b)
                 elif b < a:
                     far += span(spans, places, j, b, a)
+                if far >= least:
+                    break
             if far < least:
                 least = far
                 near = q
@@ -356,7 +362,8 @@ def resolve_block(
             for i in range(p):
                 pool[t + 1, i] = pool[0, i]
             chain(pool[t + 1], p, seed % p, codes, spans, places)
-            one = cut_order(pool[t + 1], p, codes, marks, spans, places, least, best, back[t], box, seen)
+            one = cut_order(pool[t + 1], p, codes, marks, spans, places, least, best, back[t], box, seen,
+                            old if old < new else new)  # fmt: skip
             if one < new:
                 new = one
                 pick = t
