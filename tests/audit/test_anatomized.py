@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 import reticent as rt
+from reticent.audit.anatomized import _beyond
 from reticent.audit.histograms import histograms
 from reticent.errors import BundleDamaged
 from reticent.methods.anatomy import Anatomy
@@ -158,3 +159,10 @@ def test_each_histogram_is_kept_exactly_once(seed):
     assert set(kept) == truth and set(kept.values()) == {1}
     assert found.totals.tolist() == [sum(c for _, v, c in rows if v == name) for name in held]
     assert listed.sizes.sum() == frame["count"].sum() and len(listed.sizes) == 60
+
+
+def test_rows_and_values_beyond_the_source_are_counted_nulls_among_them():
+    held = pl.DataFrame({"age": [1, 1, 2, None], "city": ["a", "a", None, None], "count": [1, 1, 1, 1]})
+    shown = pl.DataFrame({"age": [1, 2, None, None, 3], "city": ["a", None, None, None, "a"], "count": [3, 1, 1, 1, 2]})
+    assert _beyond(shown, held, ["age", "city"]) == 1 + 0 + 1 + 2
+    assert _beyond(held, held, ["age", "city"]) == 0

@@ -7,7 +7,6 @@ wherever a combination is unique, which is no fault of this kind.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -152,10 +151,18 @@ def compare(tables: Tables, manifest: Mapping[str, Any], source: Any) -> Traced:
     lazy = scan(wanted, None if given or isinstance(source, Source) else source)
     rows = collect(lazy.select(*quasi, tables.column), "Reading the source")
     texts = [pl.col(name).cast(pl.String) for name in quasi]
-    had, has = (Counter(frame.select(texts).iter_rows()) for frame in (rows, tables.quasi))
-    held = Counter(rows[tables.column].cast(pl.String).to_list())
-    shown: Counter = Counter()
-    for value, count in zip(tables.sensitive[tables.column].cast(pl.String), tables.sensitive[COUNT], strict=True):
-        shown[value] += count
-    return Traced(len(rows), sum((has - had).values()), sum((shown - held).values()), len(rows) - len(tables.quasi),
-                  manifest["withheld"])  # fmt: skip
+    once = pl.lit(1, pl.Int64).alias(COUNT)
+    value = pl.col(tables.column).cast(pl.String)
+    foreign = (
+        _beyond(tables.quasi.select(*texts, once), rows.select(*texts, once), quasi),
+        _beyond(tables.sensitive.select(value, pl.col(COUNT)), rows.select(value, once), [tables.column]),
+    )
+    return Traced(len(rows), *foreign, len(rows) - len(tables.quasi), manifest["withheld"])
+
+
+def _beyond(shown: pl.DataFrame, held: pl.DataFrame, keys: list[str]) -> int:
+    """How many of the rows shown, counted by their keys, are more than were held."""
+    counted = [frame.group_by(keys).agg(pl.col(COUNT).cast(pl.Int64).sum()) for frame in (shown, held)]
+    both = counted[0].join(counted[1], on=keys, how="left", suffix=" held", nulls_equal=True)
+    more = both[COUNT] - both[f"{COUNT} held"].fill_null(0)
+    return int(more.clip(lower_bound=0).sum())
