@@ -13,6 +13,7 @@ from reticent.errors import ColumnError, JobError, PromiseUnreachable
 from reticent.methods.mosaic import Mosaic
 from reticent.methods.mosaic import carriers as mosaic_carriers
 from reticent.methods.mosaic import chains as mosaic_chains
+from reticent.methods.mosaic import orders as mosaic_orders
 from reticent.methods.mosaic import quotas as mosaic_quotas
 from reticent.methods.mosaic import segments as mosaic_segments
 from reticent.methods.mosaic import swaps as mosaic_swaps
@@ -238,6 +239,7 @@ def test_kernels_give_the_same_recipes_uncompiled(monkeypatch: pytest.MonkeyPatc
     compiled = recipes()
     carriers = pure("mosaic_carriers")
     monkeypatch.setattr(mosaic_segments, "kernel", pure("mosaic_segment"))
+    monkeypatch.setattr(mosaic_orders, "kernel", pure("mosaic_order"))
     monkeypatch.setattr(mosaic_quotas, "Cutter", pure("mosaic_cuts").Cutter)
     monkeypatch.setattr(mosaic_chains, "Chainer", pure("mosaic_chains").Chainer)
     monkeypatch.setattr(mosaic_swaps, "Swapper", pure("mosaic_swaps").Swapper)

@@ -9,9 +9,10 @@ import numpy as np
 
 from reticent.kernels.mosaic_chains import Chainer
 from reticent.methods.mosaic.loss import Space
+from reticent.methods.mosaic.orders import shuffled_cuts
 from reticent.methods.mosaic.proposal import Proposal
 from reticent.methods.mosaic.rule import HIERARCHICAL, Rule
-from reticent.methods.mosaic.sweeps import Sweeps, blocks_of, shuffled_order
+from reticent.methods.mosaic.sweeps import Sweeps, blocks_of
 from reticent.methods.mosaic.tiling import Tiling, tiling_of
 from reticent.table.cells import Cells
 
@@ -40,7 +41,7 @@ class ChainSweeps:
         if small.sum() < 2:
             return None
         rest, now = now.taken(np.flatnonzero(~small)), now.taken(np.flatnonzero(small))
-        now = now.taken(shuffled_order(*now.boxes(self.cells), self.space.sizes, draw))
+        now = now.taken(shuffled_cuts(*now.boxes(self.cells), self.space, draw))
         blocks = blocks_of(len(now), BLOCK, draw)
         cell = np.repeat(now.cell, now.quota)
         members, ends = np.arange(len(cell), dtype=np.int32), np.zeros(len(cell), np.int8)

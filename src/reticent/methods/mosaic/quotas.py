@@ -6,9 +6,10 @@ import numpy as np
 
 from reticent.kernels.mosaic_cuts import Cutter
 from reticent.methods.mosaic.loss import Space
+from reticent.methods.mosaic.orders import shuffled_cuts
 from reticent.methods.mosaic.proposal import Proposal
 from reticent.methods.mosaic.rule import Rule
-from reticent.methods.mosaic.sweeps import GREATEST_SEED, Sweeps, blocks_of, shuffled_order
+from reticent.methods.mosaic.sweeps import GREATEST_SEED, Sweeps, blocks_of
 from reticent.methods.mosaic.tiling import Tiling
 from reticent.table.cells import Cells
 
@@ -58,13 +59,13 @@ class QuotaSweeps:
         self.room = (0, 0)
 
     def pools(self, now: Tiling, draw: np.random.Generator) -> Proposal:
-        now = now.taken(shuffled_order(*now.boxes(self.cells), self.space.sizes, draw))
+        now = now.taken(shuffled_cuts(*now.boxes(self.cells), self.space, draw))
         blocks = blocks_of(len(now), BLOCK if self.rule.known else LEAST_BLOCK, draw)
         return self._cut(now, blocks, (TRIES, NOISE, MATES, NEARNESS, POOL_ROWS, 0.0, False, DEEP, 0.0))
 
     def runs(self, now: Tiling, draw: np.random.Generator) -> Proposal:
         """A few neighbours at a time cut anew as one region, large groups as much as small ones."""
-        now = now.taken(shuffled_order(*now.boxes(self.cells), self.space.sizes, draw))
+        now = now.taken(shuffled_cuts(*now.boxes(self.cells), self.space, draw))
         blocks = blocks_of(len(now), int(draw.integers(*RUN)), draw)
         bits = RUN_BITS * int(draw.integers(2))
         return self._cut(now, blocks, (TRIES, RUN_NOISE, 0, 0.0, 0, 0.0, True, 0 if bits else DEEP, bits))

@@ -119,12 +119,6 @@ def gray_order(codes: np.ndarray, sizes: np.ndarray, columns: np.ndarray) -> np.
     return np.lexsort(words[::-1]) if len(words) > 1 else np.argsort(words[0], kind="stable")
 
 
-def shuffled_order(lower: np.ndarray, upper: np.ndarray, sizes: np.ndarray, draw: np.random.Generator) -> np.ndarray:
-    """Groups by the key of a random point of their boxes, columns in random order: another neighbourhood every time."""
-    point = lower + (draw.random(lower.shape) * (upper - lower + 1)).astype(np.int64)
-    return gray_order(point, sizes, draw.permutation(len(sizes)))
-
-
 def blocks_of(groups: int, width: int, draw: np.random.Generator) -> np.ndarray:
     """(blocks, 3): first group, last group + 1, seed; the first block is of random width, so that borders move."""
     edges = np.unique(np.concatenate([[0], np.arange(int(draw.integers(1, width + 1)), groups, width), [groups]]))
