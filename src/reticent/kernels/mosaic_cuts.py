@@ -101,6 +101,7 @@ class Cutter:
     tries: cython.Py_ssize_t
     bits: cython.double
     bit: cython.double[::1]
+    favour: cython.double[::1]
     # block storage
     logc: cython.int[::1]
     logq: cython.int[::1]
@@ -764,10 +765,13 @@ class Cutter:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def worth(self, s: cython.longlong) -> cython.double:
-        """A cut of s rows spends so many bits of the ones a region has: log2(rows / least group).  Cuts of a few rows spend
-        few, which is how a column of fifty values gets its turn beside a number that halves."""
-        return self.bit[(s * SHARES) // self.n]
+    def worth(self, j: cython.Py_ssize_t, s: cython.longlong) -> cython.double:
+        """What a gain counts for: a cut of s rows spends so many of the log2(rows / least group) bits that a region has.
+
+        Cuts of a few rows spend few, which is how a column of fifty values gets its turn beside a number that halves.  Hierarchies
+        may be favoured: what is not told apart while a region has enough rows of each value never is.
+        """
+        return self.bit[(s * SHARES) // self.n] * self.favour[j]
 
     @cython.cfunc
     @cython.nogil
@@ -785,7 +789,7 @@ class Cutter:
         i: cython.Py_ssize_t = self.tries - 1
         q: cython.Py_ssize_t
         if self.bits > 0.0 and gain > 0.0:
-            gain *= self.worth(s)
+            gain *= self.worth(j, s)
         if self.noise > 0.0:
             self.seed = chance(self.seed)
             gain += abs(gain) * self.noise * (self.seed / 2147483647.0)
@@ -902,14 +906,14 @@ class Cutter:
                 if stage == 0:
                     self.weigh_balanced(j, c, after, before)
                 gain = reach - self.span(j, lo, c)
-                if gain > 0 and before * gain * self.worth(before) > self.top[self.tries - 1, 0]:
+                if gain > 0 and before * gain * self.worth(j, before) > self.top[self.tries - 1, 0]:
                     s = self.largest(before, 0)
                     if s > 0:
                         self.offer(s * gain - self.spent, j, BEFORE, c, s, stage, c)
                 gain = reach - self.span(j, after, hi)
                 if (
                     gain > 0
-                    and (self.within - before) * gain * self.worth(self.within - before) > self.top[self.tries - 1, 0]
+                    and (self.within - before) * gain * self.worth(j, self.within - before) > self.top[self.tries - 1, 0]
                 ):
                     s = self.largest(self.within - before, 1)
                     if s > 0:
@@ -951,7 +955,7 @@ class Cutter:
                 (i > 0 or e < count)
                 and here >= self.floor
                 and gain > 0
-                and here * gain * self.worth(here) > self.top[self.tries - 1, 0]
+                and here * gain * self.worth(j, here) > self.top[self.tries - 1, 0]
             ):
                 for q in range(self.mv):
                     self.before[self.pv[q]] = 0
@@ -982,7 +986,7 @@ class Cutter:
         n: cython.longlong = self.n
         full: cython.double = self.span(j, lo, hi)
         gain: cython.double = n * full - before * self.span(j, lo, c) - (n - before) * self.span(j, after, hi)
-        if gain * self.worth(before) <= self.top[self.tries - 1, 0]:  # what it would gain without borrowing
+        if gain * self.worth(j, before) <= self.top[self.tries - 1, 0]:  # what it would gain without borrowing
             return 0
         s = self.balanced(before)
         if s == 0:
@@ -1176,7 +1180,7 @@ class Cutter:
                     if self.price > 0.0:
                         loss += self.strain()
                     if self.bits > 0.0:
-                        loss = -(whole - loss) * self.worth(self.parts[0, self.m])
+                        loss = -(whole - loss) * self.worth(cython.cast(cython.Py_ssize_t, self.top[i, 1]), self.parts[0, self.m])
                     if loss < least:
                         least = loss
                         best = i
@@ -1216,20 +1220,22 @@ class Cutter:
             depth += 1
         return total
 
-    def price_bits(self, power):
-        """What a gain is worth by the share of rows a cut takes: divided by the bits it spends, to this power."""
+    def price_bits(self, power, favour=None):
+        """What a gain is worth by the share of rows a cut takes: divided by the bits it spends, to this power, times the
+        favour of its column."""
         share = (np.arange(SHARES + 1) + 0.5) / (SHARES + 2)
         spent = -(share * np.log2(share) + (1 - share) * np.log2(1 - share))
         self.bits, self.bit = power, spent**-power
+        self.favour = np.ones(self.d) if favour is None else favour
 
-    def solve_all(self, cell, quota, tries, price=0.0, deep=0, bits=0.0):
+    def solve_all(self, cell, quota, tries, price=0.0, deep=0, bits=0.0, favour=None):
         """Cut the region of these items from the top down: (cell, quota, starts) of its groups."""
         n: cython.Py_ssize_t = len(cell)
         np.asarray(self.cell)[:n] = cell
         np.asarray(self.qty)[:n] = quota
         self.noise, self.tries, self.price, self.deep = 0.0, tries, price, deep
         self.oute[0] = 0
-        self.price_bits(bits)
+        self.price_bits(bits, favour)
         with cython.nogil:
             self.solve(n, LARGE)
         self.price_bits(0.0)

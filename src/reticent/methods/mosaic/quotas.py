@@ -12,6 +12,7 @@ from reticent.methods.mosaic.rule import Rule
 from reticent.methods.mosaic.sweeps import GREATEST_SEED, Sweeps, blocks_of
 from reticent.methods.mosaic.tiling import Tiling
 from reticent.table.cells import Cells
+from reticent.table.domain import TreeDomain
 
 BLOCK = 24  # groups that are re-solved among themselves
 LEAST_BLOCK = 3  # where only the promises know, a block stands or falls as one
@@ -27,7 +28,7 @@ NOISE, MATES, NEARNESS = 0.5, 2, 0.4
 DEAR = 1.5  # price of strain up to which bands are cut anew
 
 
-Way = tuple[float, int, float]
+Way = tuple[float, int, float, float]
 
 
 def kernel_parts(cells: Cells, space: Space, rule: Rule) -> tuple:
@@ -46,7 +47,10 @@ def top_down(cells: Cells, space: Space, rule: Rule, rows: np.ndarray, way: Way)
         return Tiling.empty()
     room = min(int(rows.sum()), 2 * len(held)) + 64 * len(rule.upper) + 64
     cutter = Cutter(*kernel_parts(cells, space, rule), (room, 1, 1))
-    return Tiling(*cutter.solve_all(held.astype(np.int32), rows[held].astype(np.int32), TRIES, *way))
+    price, deep, bits, favour = way
+    favours = np.array([favour if isinstance(domain, TreeDomain) else 1.0 for domain in space.domains])
+    items = held.astype(np.int32), rows[held].astype(np.int32)
+    return Tiling(*cutter.solve_all(*items, TRIES, price, deep, bits, favours))
 
 
 class QuotaSweeps:

@@ -1,7 +1,7 @@
 """The first groups: from the top down in a few ways, the best of them taken, carriers of rare values set apart before.
 
 Which way is best depends on the table, and a wrong one costs more than a search makes good.  A way is (price of strain,
-columns narrowed beyond the first, power of the bits a cut spends).
+columns narrowed beyond the first, power of the bits a cut spends, favour of hierarchies).
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from reticent.methods.mosaic.sweeps import Sweeps
 from reticent.methods.mosaic.tiling import Tiling
 from reticent.table.cells import Cells
 
-CAPPED, PLAIN, BY_BITS = (0.3, 0, 0.5), (0.0, 0, 0.0), (0.0, 0, 1.0)
-LOOSE, LOOSE_TOO = (0.1, 0, 0.0), (0.3, 0, 0.5)
-TIGHT, TIGHT_TOO = (0.7, 2, 0.0), (0.7, 2, 0.5)
+CAPPED, PLAIN, BY_BITS = (0.3, 0, 0.5, 4.0), (0.0, 0, 0.0, 1.0), (0.0, 0, 0.75, 4.0)
+LOOSE, LOOSE_TOO = (0.1, 0, 0.0, 1.0), (0.3, 0, 0.5, 2.0)
+TIGHT, TIGHT_TOO = (0.7, 2, 0.0, 1.0), (0.7, 2, 0.5, 1.0)
 MANY = 300_000  # cells from which one way must do
 ENOUGH = 0.35  # share of the time after which no other way is tried
 
