@@ -28,7 +28,8 @@ def show(name: str, row: Row) -> None:
     """Print one line of the table."""
     met = {True: "yes", False: "NO", None: ""}[row.met]
     note = f"{row.against}{'; ' if row.note else ''}{row.note}"
-    figures = (f"{row.ours:.3f}", f"{row.reference:.3f}", row.unit, f"{row.ratio:.2f}", row.asked)
+    digits = 5 if row.unit == "loss" else 3
+    figures = (f"{row.ours:.{digits}f}", f"{row.reference:.{digits}f}", row.unit, f"{row.ratio:.2f}", row.asked)
     print(LAYOUT.format(name, *figures, met, note), flush=True)
 
 

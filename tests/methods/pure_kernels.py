@@ -1,4 +1,4 @@
-"""The kernels of `mondrian` as they stand, whether or not compiled ones were built."""
+"""Kernels as they stand, whether or not compiled ones were built; those of `mondrian` put in place."""
 
 from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_loader

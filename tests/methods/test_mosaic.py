@@ -1,14 +1,11 @@
-import importlib.util
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
 import pytest
 
-import reticent.kernels
 from reticent.errors import ColumnError, JobError, PromiseUnreachable
 from reticent.methods.mosaic import Mosaic
 from reticent.methods.mosaic import carriers as mosaic_carriers
@@ -31,6 +28,7 @@ from reticent.recipe.recipe import Recipe
 from reticent.table.cells import Cells, gather
 from reticent.table.domain import range_domain, tree_domain
 from reticent.table.hierarchy import Hierarchy
+from tests.methods.pure_kernels import pure
 from tests.methods.random_cells import random_cells, random_tree
 
 SOME = [KAnonymity(4), DistinctLDiversity(2), BetaLikeness(2), TCloseness("1/4"), EntropyLDiversity(2)]
@@ -220,15 +218,6 @@ def test_a_column_without_weight_is_generalized_and_the_others_less():
         plan(cells, KAnonymity(5), weights={"age": 2})
     with pytest.raises(JobError):
         plan(cells, KAnonymity(5), weights={"n": -1})
-
-
-def pure(name: str):
-    """A kernel as it stands in its file, uncompiled."""
-    path = Path(reticent.kernels.__file__).parent / f"{name}.py"
-    spec = importlib.util.spec_from_file_location(f"pure_{name}", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def test_kernels_give_the_same_recipes_uncompiled(monkeypatch: pytest.MonkeyPatch):

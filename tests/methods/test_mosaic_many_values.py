@@ -1,14 +1,10 @@
 """Columns of very many values: incomes, codes of diseases.  Orders by a tree of cuts, and what mosaic makes of them."""
 
-import importlib.util
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import reticent.kernels
 from reticent.methods.mosaic import Mosaic, orders
 from reticent.methods.mosaic import segments as mosaic_segments
 from reticent.methods.mosaic.loss import space_of
@@ -22,6 +18,7 @@ from reticent.recipe.recipe import Recipe
 from reticent.table.cells import Cells, gather
 from reticent.table.domain import TABLE_LIMIT, range_domain, tree_domain
 from reticent.table.hierarchy import Hierarchy
+from tests.methods.pure_kernels import pure
 from tests.methods.random_cells import random_cells
 
 
@@ -53,14 +50,6 @@ def plan(cells: Cells, *promises: object, **options: object) -> Recipe:
 
 def same(one: Recipe, other: Recipe) -> bool:
     return all(np.array_equal(getattr(one, f), getattr(other, f)) for f in ("cell", "group", "quota"))
-
-
-def uncompiled(name: str):
-    path = Path(reticent.kernels.__file__).parent / f"{name}.py"
-    spec = importlib.util.spec_from_file_location(f"pure_{name}", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 @settings(deadline=None, max_examples=60)
@@ -162,7 +151,7 @@ def test_k_never_looks_at_the_sensitive_column_of_many_values():
 
 
 @pytest.mark.parametrize("null", [False, True])
-def test_orders_are_the_same_uncompiled(monkeypatch: pytest.MonkeyPatch, null: bool):
+def test_orders_are_the_same_pure(monkeypatch: pytest.MonkeyPatch, null: bool):
     def found() -> list[np.ndarray]:
         tables = [many_values(250, null=null), *(random_cells(number, null=null) for number in range(20))]
         return [order for cells in tables for order in (
@@ -171,5 +160,5 @@ def test_orders_are_the_same_uncompiled(monkeypatch: pytest.MonkeyPatch, null: b
         )]  # fmt: skip
 
     compiled = found()
-    monkeypatch.setattr(orders, "kernel", uncompiled("mosaic_order"))
+    monkeypatch.setattr(orders, "kernel", pure("mosaic_order"))
     assert all(np.array_equal(one, other) for one, other in zip(compiled, found(), strict=True))
