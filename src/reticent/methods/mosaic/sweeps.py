@@ -22,6 +22,7 @@ from reticent.table.cells import pack
 
 NAMED = {"quick": 3, "balanced": 60, "thorough": 300}  # sweeps
 GREATEST_SEED = 2**31 - 2
+ENDING = 0.95  # of the CPU seconds: what was found is still to be put together
 
 Result = TypeVar("Result")
 
@@ -85,7 +86,7 @@ class Sweeps:
         try:
             for number in range(self.most):
                 spent, (ahead, cost) = time.process_time() - self.began, kind()
-                enough = spent + taken.get(ahead, unknown * cost) > self.seconds
+                enough = spent + taken.get(ahead, unknown * cost) > ENDING * self.seconds
                 if enough or (self.watch and self.watch(Progress(number, loss(best), spent))):
                     break
                 found = sweep(best, number)
