@@ -16,7 +16,8 @@ from reticent.methods.mosaic.sweeps import Sweeps
 from reticent.methods.mosaic.tiling import Tiling
 from reticent.table.cells import Cells
 
-CAPPED, PLAIN, BY_BITS = (0.3, 0, 0.5, 4.0), (0.0, 0, 0.0, 1.0), (0.0, 0, 0.75, 4.0)
+CAPPED, CAPPED_TOO = (0.3, 0, 0.5, 4.0), (0.0, 0, 0.75, 4.0)
+CARRIED, CARRIED_TOO = (0.3, 0, 0.5, 1.0), (0.0, 0, 0.0, 1.0)  # what carriers leave is more even: greed does well
 LOOSE, LOOSE_TOO = (0.1, 0, 0.0, 1.0), (0.3, 0, 0.5, 2.0)
 TIGHT, TIGHT_TOO = (0.7, 2, 0.0, 1.0), (0.7, 2, 0.5, 1.0)
 MANY = 300_000  # cells from which one way must do
@@ -46,7 +47,7 @@ def _with_carriers(cells: Cells, space: Space, rule: Rule, sweeps: Sweeps) -> Ti
     """Carriers for as many rare values as lower the loss, rarest first, and the rest from the top down."""
     found, set_apart, left, least, worse = Tiling.empty(), Tiling.empty(), cells.counts, float("inf"), 0
     for made, rows in carriers(cells, space, rule):
-        tiling = top_down(cells, space, rule, rows, CAPPED)
+        tiling = top_down(cells, space, rule, rows, CARRIED if len(made) else CAPPED)
         loss = tiling.joined(made).loss(cells, space)
         worse = worse + 1 if loss >= least else 0
         if loss < least:
@@ -54,8 +55,6 @@ def _with_carriers(cells: Cells, space: Space, rule: Rule, sweeps: Sweeps) -> Ti
         # carriers of values less rare take still more rows
         if worse == (2 if len(cells) < MANY else 1) or not sweeps.spare(ENOUGH):
             break
-    # what is left by carriers is more even, and greed does well on it
-    for way in (PLAIN, BY_BITS) if len(set_apart) else (BY_BITS, PLAIN):
-        if _spare(cells, sweeps):
-            found = _better(cells, space, rule, left, found, way)
+    if _spare(cells, sweeps):
+        found = _better(cells, space, rule, left, found, CARRIED_TOO if len(set_apart) else CAPPED_TOO)
     return found.joined(set_apart)
