@@ -35,6 +35,10 @@ class Kind:
     worth: float = float("inf")
     waited: int = 0
 
+    @property
+    def due(self) -> float:
+        return self.worth * (1 + IMPATIENCE * self.waited)
+
 
 def resolve(cells: Cells, space: Space, rule: Rule, bound: BoundPromises, start: Tiling, sweeps: Sweeps,
             draw: np.random.Generator) -> Tiling:  # fmt: skip
@@ -42,18 +46,18 @@ def resolve(cells: Cells, space: Space, rule: Rule, bound: BoundPromises, start:
     kinds = _kinds(cells, space, rule, sweeps, start)
 
     def dearest() -> tuple[int, float]:
-        at = max(range(len(kinds)), key=lambda at: kinds[at].worth * (1 + IMPATIENCE * kinds[at].waited))
+        at = max(range(len(kinds)), key=lambda at: (kinds[at].due, kinds[at].waited))
         return at, kinds[at].cost
 
     def sweep(now: Tiling, _number: int) -> Tiling | None:
-        if len(now) < 2:
+        before = now.loss(cells, space)
+        if len(now) < 2 or before == 0:
             return None
         kind = kinds[dearest()[0]]
         found = kind.run(now, draw)
         if isinstance(found, Proposal):
             found = found.fresh if rule.exact else found.allowed(cells, bound)
-        before = now.loss(cells, space)
-        kind.worth = (before - found.loss(cells, space)) / kind.cost if found is not None else 0.0
+        kind.worth = max(before - found.loss(cells, space), 0.0) / kind.cost if found is not None else 0.0
         for other in kinds:
             other.waited += 1
         kind.waited = 0
