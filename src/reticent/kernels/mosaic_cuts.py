@@ -913,7 +913,8 @@ class Cutter:
                 gain = reach - self.span(j, after, hi)
                 if (
                     gain > 0
-                    and (self.within - before) * gain * self.worth(j, self.within - before) > self.top[self.tries - 1, 0]
+                    and (self.within - before) * gain * self.worth(j, self.within - before)
+                    > self.top[self.tries - 1, 0]
                 ):
                     s = self.largest(self.within - before, 1)
                     if s > 0:
@@ -1180,7 +1181,9 @@ class Cutter:
                     if self.price > 0.0:
                         loss += self.strain()
                     if self.bits > 0.0:
-                        loss = -(whole - loss) * self.worth(cython.cast(cython.Py_ssize_t, self.top[i, 1]), self.parts[0, self.m])
+                        loss = -(whole - loss) * self.worth(
+                            cython.cast(cython.Py_ssize_t, self.top[i, 1]), self.parts[0, self.m]
+                        )
                     if loss < least:
                         least = loss
                         best = i
