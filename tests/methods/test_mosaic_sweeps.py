@@ -7,6 +7,7 @@ from math import ceil
 import numpy as np
 import pytest
 
+from reticent.methods.mondrian import Mondrian
 from reticent.methods.mosaic.chains import ROWS, ChainSweeps, _needs
 from reticent.methods.mosaic.loss import space_of
 from reticent.methods.mosaic.proposal import Proposal
@@ -23,6 +24,7 @@ from reticent.models.k_anonymity import KAnonymity
 from reticent.models.promises import Promises
 from reticent.models.recursive_l_diversity import RecursiveLDiversity
 from reticent.models.t_closeness import TCloseness
+from reticent.randomness import Random
 from reticent.table.cells import Cells
 from tests.methods.pure_kernels import pure
 from tests.methods.test_mosaic import table
@@ -44,7 +46,9 @@ def started(cells: Cells, *promises: object) -> tuple:
     given = Promises.of(promises)
     bound, space = given.bind(cells), space_of(cells)
     rule, sweeps = rule_of(cells, given, bound), Sweeps.of("quick", None, 2)
-    return space, rule, bound, sweeps, start_of(cells, space, rule, sweeps)
+    recipe = Mondrian(cuts="loss").plan(cells, given, Random.from_seed(1))
+    strict = tiling_of(recipe.cell, recipe.group, recipe.quota)
+    return space, rule, bound, sweeps, start_of(cells, space, rule, sweeps, lambda: strict)
 
 
 @pytest.mark.parametrize("number", range(4))

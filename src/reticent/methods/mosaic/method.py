@@ -10,13 +10,15 @@ delta-disclosure with absent values ignored, for which coalescing is done here a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
 
 from reticent.errors import JobError
+from reticent.methods.mondrian import Mondrian
 from reticent.methods.mosaic import segments
 from reticent.methods.mosaic.loss import Space, space_of
 from reticent.methods.mosaic.repair import published, recipe_of, repair
@@ -62,7 +64,8 @@ class Mosaic:
         if rule.exact and not rule.capped:
             tiling = _by_segments(cells, space, rule, sweeps, draw)
         else:
-            tiling = _by_quotas(cells, space, rule, bound, sweeps, draw)
+            strict = partial(_strict, cells, promises, rng)
+            tiling = _by_quotas(cells, space, rule, bound, sweeps, draw, strict)
         if not (rule.exact and promises.union_closed):
             tiling = published(cells, space, bound, tiling)
         return recipe_of(cells, tiling)
@@ -112,9 +115,14 @@ def _deal(cells: Cells, tiling: Tiling, draw: np.random.Generator) -> Tiling:
                      np.concatenate([cells.counts[whole], np.ones(len(row_cell), np.int64)]))  # fmt: skip
 
 
+def _strict(cells: Cells, promises: Promises, rng: Random) -> Tiling:
+    recipe = Mondrian(cuts="loss").plan(cells, promises, rng)
+    return tiling_of(recipe.cell, recipe.group, recipe.quota)
+
+
 def _by_quotas(cells: Cells, space: Space, rule: Rule, bound: BoundPromises, sweeps: Sweeps,
-               draw: np.random.Generator) -> Tiling:  # fmt: skip
-    start = start_of(cells, space, rule, sweeps)
+               draw: np.random.Generator, strict: Callable[[], Tiling]) -> Tiling:  # fmt: skip
+    start = start_of(cells, space, rule, sweeps, strict)
     if not rule.exact:
         start = repair(cells, space, bound, start)
     return resolve(cells, space, rule, bound, start, sweeps, draw)

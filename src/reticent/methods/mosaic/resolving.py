@@ -82,4 +82,4 @@ def _kinds(cells: Cells, space: Space, rule: Rule, sweeps: Sweeps, start: Tiling
         ]
     # cuts judge closeness at length, which neither swaps nor chains do
     quick = [Kind(swaps, 0.15), *([Kind(chains, 0.3)] if chains else [])]
-    return [*quick, Kind(quotas.runs, 1.0), *bands, Kind(quotas.pools, 1.5)]
+    return [*quick, Kind(quotas.runs, 1.5), *bands, Kind(quotas.pools, 1.5)]

@@ -6,6 +6,8 @@ columns narrowed beyond the first, power of the bits a cut spends, favour of hie
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from reticent.methods.mosaic.carriers import carriers
@@ -20,19 +22,28 @@ CAPPED, CAPPED_TOO = (0.3, 0, 0.5, 4.0), (0.0, 0, 0.75, 4.0)
 CARRIED, CARRIED_TOO = (0.3, 0, 0.5, 1.0), (0.0, 0, 0.0, 1.0)  # what carriers leave is more even: greed does well
 LOOSE, LOOSE_TOO = (0.1, 0, 0.0, 1.0), (0.3, 0, 0.5, 2.0)
 TIGHT, TIGHT_TOO = (0.7, 2, 0.0, 1.0), (0.7, 2, 0.5, 1.0)
+SMALL = 64  # rows of a group, on average
 MANY = 300_000  # cells from which one way must do
 ENOUGH = 0.35  # share of the time after which no other way is tried
 
 
-def start_of(cells: Cells, space: Space, rule: Rule, sweeps: Sweeps) -> Tiling:
-    return (_with_carriers if rule.capped_only else _near_proportions)(cells, space, rule, sweeps)
+def start_of(cells: Cells, space: Space, rule: Rule, sweeps: Sweeps, strict: Callable[[], Tiling]) -> Tiling:
+    """`strict` is Mondrian's groups."""
+    if rule.capped_only:
+        return _with_carriers(cells, space, rule, sweeps)
+    return _near_proportions(cells, space, rule, sweeps, strict())
 
 
-def _near_proportions(cells: Cells, space: Space, rule: Rule, sweeps: Sweeps) -> Tiling:
-    """Promises beyond caps: a tight one needs strain to be dear, a loose one does not."""
+def _near_proportions(cells: Cells, space: Space, rule: Rule, sweeps: Sweeps, strict: Tiling) -> Tiling:
+    """Promises beyond caps.  Where Mondrian's groups are small they are re-solved at once: chains do better there than any cut
+    from the top.  Where they are large, a tight promise needs strain to be dear, a loose one does not."""
+    if cells.rows <= SMALL * len(strict):
+        return strict
     loose, tight = (top_down(cells, space, rule, cells.counts, way) for way in (LOOSE, TIGHT))
     found, more = (loose, LOOSE_TOO) if loose.loss(cells, space) < tight.loss(cells, space) else (tight, TIGHT_TOO)
-    return _better(cells, space, rule, cells.counts, found, more) if _spare(cells, sweeps) else found
+    if _spare(cells, sweeps):
+        found = _better(cells, space, rule, cells.counts, found, more)
+    return min(found, strict, key=lambda tiling: tiling.loss(cells, space))
 
 
 def _spare(cells: Cells, sweeps: Sweeps) -> bool:
