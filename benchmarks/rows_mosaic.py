@@ -20,7 +20,7 @@ import reticent as rt
 from reticent.engines import local
 from reticent.methods.mondrian import Mondrian
 from reticent.methods.mosaic import Mosaic
-from reticent.methods.mosaic.loss import space_of
+from reticent.methods.mosaic.space import space_of
 from reticent.models.promises import Promises
 from reticent.randomness import Random
 columns = {name: rt.quasi() for name in quasi} | {"salary_class": rt.sensitive()}

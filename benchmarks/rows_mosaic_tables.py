@@ -14,10 +14,10 @@ from benchmarks.row import Row
 from benchmarks.rows_mosaic_work import SHARED, factor, work
 
 PLAN = """
-from reticent.methods.mosaic.loss import space_of
+from reticent.methods.mosaic.space import space_of
 from reticent.models.promises import Promises
 from reticent.randomness import Random
-from reticent.recipe.labels import coalesce
+from reticent.recipe.group_labels import coalesce
 given = Promises.of([{"k": rt.KAnonymity(5), "beta": rt.BetaLikeness(4), "t": rt.TCloseness("0.2")}[promise]])
 def loss(method):
     recipe, _ = coalesce(method.plan(cells, given, Random.from_seed(1)))

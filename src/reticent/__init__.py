@@ -15,8 +15,8 @@ __version__ = "0.1.0"
 _PUBLIC = {
     "publish": "reticent.publish",
     "audit": "reticent.audit",
-    "open": "reticent.release.release",
-    "Release": "reticent.release.release",
+    "open": "reticent.opened",
+    "Release": "reticent.opened",
     "Job": "reticent.job",
     "Output": "reticent.job",
     "Source": "reticent.table.source",
@@ -111,9 +111,9 @@ if TYPE_CHECKING:
     from reticent.models.recursive_l_diversity import RecursiveLDiversity as RecursiveLDiversity
     from reticent.models.semantic_likeness import SemanticLikeness as SemanticLikeness
     from reticent.models.t_closeness import TCloseness as TCloseness
+    from reticent.opened import Release as Release
+    from reticent.opened import open as open
     from reticent.publish import publish as publish
-    from reticent.release.release import Release as Release
-    from reticent.release.release import open as open
     from reticent.table.hierarchy import Hierarchy as Hierarchy
     from reticent.table.roles import Column as Column
     from reticent.table.roles import identifying as identifying

@@ -17,9 +17,9 @@ from reticent import registry
 from reticent.engines import local
 from reticent.errors import JobError, PromiseUnreachable, RequestError, suggest
 from reticent.job import Job
+from reticent.methods.compose import left_to_method, plan
 from reticent.publish import read, refuse_unable
 from reticent.randomness import Random
-from reticent.recipe.compose import left_to_method, plan
 from reticent.recipe.losses import total_loss
 from reticent.recipe.recipe import Recipe
 from reticent.table import beside

@@ -15,11 +15,12 @@ from reticent import __version__, registry
 from reticent.engines import local
 from reticent.errors import AuditFailed, ColumnError, JobError
 from reticent.job import Job
+from reticent.methods.compose import left_to_method, plan
+from reticent.opened import Release
+from reticent.owner import ledger, store
 from reticent.randomness import Random
-from reticent.recipe.compose import left_to_method, plan
-from reticent.release import bundle, ledger, store
+from reticent.release import bundle
 from reticent.release.disk import writing
-from reticent.release.release import Release
 from reticent.table import beside, carried
 from reticent.table import source as sources
 from reticent.table.cells import Cells

@@ -13,10 +13,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import reticent as rt
-from reticent.methods.mosaic.loss import space_of
+from reticent.methods.mosaic.space import space_of
 from reticent.models.promises import Promises
 from reticent.randomness import Random
-from reticent.recipe.labels import coalesce
+from reticent.recipe.group_labels import coalesce
 from reticent.table.cells import Cells
 from studies.beta_likeness.tables import available, cells, most_quasi
 from studies.chart import line_chart

@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from reticent.attacks.eligibility_enumerated import worst
-from reticent.attacks.eligibility_risk import risk
+from reticent.attacks.eligibility.enumerated import worst
+from reticent.attacks.eligibility.risk import risk
 from reticent.methods.suppression.levels import eligible
 from reticent.methods.suppression.stage import KINDS
 

@@ -10,12 +10,12 @@ from itertools import product
 import numpy as np
 import pytest
 
-from reticent.attacks import compositions, eligibility_candidates, eligibility_counted, eligibility_mixture
-from reticent.attacks.eligibility import posterior
-from reticent.attacks.eligibility_counted import Published
-from reticent.attacks.eligibility_enumerated import joint
-from reticent.attacks.eligibility_risk import releases, risk
-from reticent.attacks.priors import PRIORS, Prior
+from reticent.attacks.eligibility import candidates, compositions, counted, mixture
+from reticent.attacks.eligibility.attack import posterior
+from reticent.attacks.eligibility.counted import PublishedCounts
+from reticent.attacks.eligibility.enumerated import joint
+from reticent.attacks.eligibility.priors import PRIORS, Prior
+from reticent.attacks.eligibility.risk import releases, risk
 from reticent.methods.suppression.stage import KINDS
 
 ZIPF = [1000 // i for i in range(1, 21)]
@@ -58,7 +58,7 @@ def test_r_suppression_counted_is_enumeration_on_every_release_of_up_to_20_recor
     checked = 0
     for rows, values, l in sizes(20, 7):
         for table, truth in enumerated(rows, values, l, "randomized", "uniform"):
-            found = eligibility_counted.weights(Published(table, rows, l))
+            found = counted.weights(PublishedCounts(table, rows, l))
             assert all(low == high for low, high in found.values())
             assert shares(found, table) == truth, (table, rows, l)
             checked += 1
@@ -70,7 +70,7 @@ def test_r_suppression_counted_is_enumeration_on_every_release_of_up_to_20_recor
 def test_listing_the_tables_behind_a_release_is_enumeration(kind, prior):
     for rows, values, l in sizes(12, 5):
         for table, truth in enumerated(rows, values, l, kind, prior):
-            found = eligibility_candidates.weights(Published(table, rows, l), KINDS[kind], Prior(prior), 10**6)
+            found = candidates.weights(PublishedCounts(table, rows, l), KINDS[kind], Prior(prior), 10**6)
             assert shares(found, table) == truth, (table, rows, l)
 
 
@@ -83,12 +83,12 @@ def test_the_attack_is_enumeration_whichever_way_it_goes(kind, prior):
             assert found.exact and found.worst == max(truth.values()), (table, rows, l)
 
 
-@pytest.mark.parametrize("prior", eligibility_mixture.PRIORS)
+@pytest.mark.parametrize("prior", mixture.PRIORS)
 def test_the_mixture_of_calibrated_holds_the_truth_on_every_release_of_up_to_18_records(prior):
     met = checked = 0
     for rows, values, l in sizes(18, 6):
         for table, truth in enumerated(rows, values, l, "calibrated", prior):
-            found = eligibility_mixture.posteriors(Published(table, rows, l), prior)
+            found = mixture.posteriors(PublishedCounts(table, rows, l), prior)
             assert set(truth) <= set(found)
             assert all(low <= truth.get(count, 0) <= high for count, (low, high) in found.items()), (table, rows, l)
             assert prior == "shapes" or max(high for _, high in found.values()) <= Fraction(1, l)
@@ -101,10 +101,10 @@ def test_counting_and_listing_agree_on_tables_of_up_to_hundreds_of_records():
     checked = 0
     for number in range(60):
         table, rows, l = drawn(number, "randomized")
-        published = Published(table, rows, l)
-        listed = eligibility_candidates.weights(published, KINDS["randomized"], Prior("uniform"), 1_000)
+        published = PublishedCounts(table, rows, l)
+        listed = candidates.weights(published, KINDS["randomized"], Prior("uniform"), 1_000)
         if listed is not None:  # else there are too many tables behind it
-            assert shares(eligibility_counted.weights(published), table) == shares(listed, table)
+            assert shares(counted.weights(published), table) == shares(listed, table)
             checked += 1
     assert checked >= 30
 
@@ -114,10 +114,10 @@ def test_the_mixture_holds_what_listing_finds_on_tables_of_up_to_hundreds_of_rec
     checked = 0
     for number in range(100):
         table, rows, l = drawn(number, "calibrated")
-        published = Published(table, rows, l)
-        listed = eligibility_candidates.weights(published, KINDS["calibrated"], Prior("uniform"), 1_000)
+        published = PublishedCounts(table, rows, l)
+        listed = candidates.weights(published, KINDS["calibrated"], Prior("uniform"), 1_000)
         if listed is not None:
-            found = eligibility_mixture.posteriors(published, "uniform")
+            found = mixture.posteriors(published, "uniform")
             for count, share in shares(listed, table).items():
                 assert found[count][0] <= share <= found[count][1] <= Fraction(1, l)
             checked += 1
@@ -125,12 +125,12 @@ def test_the_mixture_holds_what_listing_finds_on_tables_of_up_to_hundreds_of_rec
 
 
 def test_the_long_sum_lies_between_its_bounds(monkeypatch):
-    published = Published((313, 313, 250, 200, 166, 142, 125, 125, *ZIPF[8:]), sum(ZIPF), 8)
-    exact = eligibility_counted.weights(published)
+    published = PublishedCounts((313, 313, 250, 200, 166, 142, 125, 125, *ZIPF[8:]), sum(ZIPF), 8)
+    exact = counted.weights(published)
     assert exact and all(low == high for low, high in exact.values())
     monkeypatch.setattr(compositions, "TERMS", 10)
     monkeypatch.setattr(compositions, "BLOCKS", 50)
-    between = eligibility_counted.weights(published)
+    between = counted.weights(published)
     assert any(low < high for low, high in between.values())
     for count, (weight, _) in exact.items():
         low, high = between[count]

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from reticent.attacks import eligibility_candidates, eligibility_sampled
-from reticent.attacks.eligibility import _sampled, _shares, posterior
-from reticent.attacks.eligibility_counted import Published
-from reticent.attacks.eligibility_sampled import bernstein
-from reticent.attacks.priors import PRIORS, Prior
+from reticent.attacks.eligibility import candidates, sampled
+from reticent.attacks.eligibility.attack import _sampled, _shares, posterior
+from reticent.attacks.eligibility.counted import PublishedCounts
+from reticent.attacks.eligibility.priors import PRIORS, Prior
+from reticent.attacks.eligibility.sampled import bernstein
 from reticent.methods.suppression.stage import KINDS
 from tests.attacks.test_eligibility_counted import drawn
 
@@ -15,19 +15,19 @@ from tests.attacks.test_eligibility_counted import drawn
 @pytest.mark.parametrize("prior", PRIORS)
 @pytest.mark.parametrize("kind", ["randomized", "calibrated"])
 def test_the_interval_covers_the_exact_worst_posterior_in_at_least_95_of_100(kind, prior, monkeypatch):
-    monkeypatch.setattr(eligibility_sampled, "LISTED", 0)  # every stratum is drawn
+    monkeypatch.setattr(sampled, "LISTED", 0)  # every stratum is drawn
     rng, covered, tried = np.random.default_rng(17), 0, 0
     for number in range(400):
         table, rows, parameter = drawn(number, kind, most=20)
-        published = Published(table, rows, parameter)
-        exact = eligibility_candidates.weights(published, KINDS[kind], Prior(prior), 500)
+        published = PublishedCounts(table, rows, parameter)
+        exact = candidates.weights(published, KINDS[kind], Prior(prior), 500)
         if exact is None or len(exact) < 2:  # where one count alone can have led there is nothing to estimate
             continue
         if tried >= 60:
             break
         truth = _shares(published, exact)
         for samples in (20, 300):
-            weights = eligibility_sampled.weights(published, KINDS[kind], Prior(prior), samples, rng)
+            weights = sampled.weights(published, KINDS[kind], Prior(prior), samples, rng)
             found = _sampled(published, weights)
             covered += found.low <= truth.worst <= found.high
             tried += 1

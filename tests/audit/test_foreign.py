@@ -6,8 +6,8 @@ import pytest
 
 from reticent.audit import audit
 from reticent.errors import ColumnError, JobError
+from reticent.release.reading.scale import Unreadable, scale
 from reticent.table.roles import quasi, sensitive
-from reticent.utility.labels import Unreadable, scale
 from tests.oracle import measures as oracle
 
 TREE = [["Bachelors", "Undergraduate", "Higher", "*"], ["Some-college", "Undergraduate", "Higher", "*"],

@@ -16,7 +16,8 @@ import pytest
 
 import reticent as rt
 from reticent.engines import local
-from reticent.release import bundle, ledger
+from reticent.owner import ledger
+from reticent.release import bundle
 from tests.cli.conftest import CANARY, Place
 
 
@@ -65,7 +66,7 @@ def test_memory_that_ran_out_is_said_so(run, place, monkeypatch):
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO, errno.EACCES, errno.EROFS, errno.EDQUOT])
 @pytest.mark.parametrize(
-    "at", ["tempfile.mkdtemp", "reticent.release.bundle.write", "os.rename", "reticent.release.ledger._append"]
+    "at", ["tempfile.mkdtemp", "reticent.release.bundle.write", "os.rename", "reticent.owner.ledger._append"]
 )
 def test_a_disk_that_refuses_ends_with_74_and_leaves_nothing(run, place, monkeypatch, at, number):
     before = place.contents()

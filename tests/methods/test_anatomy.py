@@ -251,7 +251,7 @@ def test_no_value_of_a_withheld_row_is_in_the_schema():
             return False
 
         def prepare(self, cells, promises, rng):
-            from reticent.recipe.compose import Prepared
+            from reticent.methods.compose import Prepared
 
             return Prepared.of(cells, np.where(cells.codes[:, 0] == cells.codes[:, 0].max(), cells.counts, 0))
 

@@ -5,8 +5,8 @@ from reticent.errors import ColumnError, JobError, PromiseUnreachable
 from reticent.kernels import burel_curve, burel_nearest
 from reticent.methods.burel import Burel
 from reticent.methods.burel.buckets import bucket_values
-from reticent.methods.burel.ectree import bi_split
-from reticent.methods.burel.retrieve import curve_bits, grid, retrieve
+from reticent.methods.classes.ectree import bi_split
+from reticent.methods.classes.retrieve import curve_bits, grid, retrieve
 from reticent.models.beta_likeness import BetaLikeness
 from reticent.models.k_anonymity import KAnonymity
 from reticent.models.promises import Promises
@@ -158,7 +158,7 @@ def test_a_kernel_gives_the_same_uncompiled(kernel, monkeypatch):
         except (ColumnError, PromiseUnreachable):
             continue
         with monkeypatch.context() as patched:
-            patched.setattr(f"reticent.methods.burel.retrieve.{function}", getattr(plain, function))
+            patched.setattr(f"reticent.methods.classes.retrieve.{function}", getattr(plain, function))
             python = plan(cells, BetaLikeness(2), fill=fill)
         for part in ("cell", "group", "quota"):
             assert np.array_equal(getattr(compiled, part), getattr(python, part))

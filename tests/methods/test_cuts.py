@@ -9,8 +9,8 @@ import pytest
 
 from reticent.methods.mondrian import judge as judging
 from reticent.methods.mondrian import median, spans
-from reticent.methods.mondrian.judge import Judge, Sides
-from reticent.methods.mondrian.loss import NEVER, LossCuts
+from reticent.methods.mondrian.acceptance import Judge, Sides
+from reticent.methods.mondrian.loss_cuts import NEVER, LossCuts
 from reticent.methods.mondrian.nodes import Nodes, packed
 from reticent.methods.mondrian.spans import Spans
 from reticent.models.caps import Caps

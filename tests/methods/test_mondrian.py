@@ -14,7 +14,7 @@ from reticent.models.probabilistic_l_diversity import ProbabilisticLDiversity
 from reticent.models.promises import Promises
 from reticent.models.t_closeness import TCloseness
 from reticent.randomness import Random
-from reticent.recipe.labels import coalesce
+from reticent.recipe.group_labels import coalesce
 from reticent.recipe.recipe import Recipe
 from reticent.table.cells import Cells, gather
 from reticent.table.domain import Domain, range_domain, tree_domain

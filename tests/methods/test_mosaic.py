@@ -14,7 +14,7 @@ from reticent.methods.mosaic import orders as mosaic_orders
 from reticent.methods.mosaic import quotas as mosaic_quotas
 from reticent.methods.mosaic import segments as mosaic_segments
 from reticent.methods.mosaic import swaps as mosaic_swaps
-from reticent.methods.mosaic.loss import space_of
+from reticent.methods.mosaic.space import space_of
 from reticent.models.beta_likeness import BetaLikeness
 from reticent.models.distinct_l_diversity import DistinctLDiversity
 from reticent.models.entropy_l_diversity import EntropyLDiversity
@@ -23,7 +23,7 @@ from reticent.models.probabilistic_l_diversity import ProbabilisticLDiversity
 from reticent.models.promises import Promises
 from reticent.models.t_closeness import TCloseness
 from reticent.randomness import Random
-from reticent.recipe.labels import coalesce
+from reticent.recipe.group_labels import coalesce
 from reticent.recipe.recipe import Recipe
 from reticent.table.cells import Cells, gather
 from reticent.table.domain import range_domain, tree_domain

@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 
 from reticent.methods.mosaic import Mosaic, orders
 from reticent.methods.mosaic import segments as mosaic_segments
-from reticent.methods.mosaic.loss import space_of
 from reticent.methods.mosaic.orders import cut_order, shuffled_cuts
+from reticent.methods.mosaic.space import space_of
 from reticent.models.distinct_l_diversity import DistinctLDiversity
 from reticent.models.k_anonymity import KAnonymity
 from reticent.models.promises import Promises
 from reticent.randomness import Random
-from reticent.recipe.labels import coalesce
+from reticent.recipe.group_labels import coalesce
 from reticent.recipe.recipe import Recipe
 from reticent.table.cells import Cells, gather
 from reticent.table.domain import TABLE_LIMIT, range_domain, tree_domain

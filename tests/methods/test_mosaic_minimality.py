@@ -18,7 +18,7 @@ from reticent.models.k_anonymity import KAnonymity
 from reticent.models.probabilistic_l_diversity import ProbabilisticLDiversity
 from reticent.models.promises import Promises
 from reticent.randomness import Random
-from reticent.recipe.labels import coalesce
+from reticent.recipe.group_labels import coalesce
 from reticent.table.cells import gather
 from reticent.table.domain import range_domain, tree_domain
 from reticent.table.hierarchy import Hierarchy

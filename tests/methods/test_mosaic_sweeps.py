@@ -9,10 +9,10 @@ import pytest
 
 from reticent.methods.mondrian import Mondrian
 from reticent.methods.mosaic.chains import ROWS, ChainSweeps, _needs
-from reticent.methods.mosaic.loss import space_of
 from reticent.methods.mosaic.proposal import Proposal
 from reticent.methods.mosaic.quotas import QuotaSweeps
 from reticent.methods.mosaic.rule import rule_of
+from reticent.methods.mosaic.space import space_of
 from reticent.methods.mosaic.starts import start_of
 from reticent.methods.mosaic.swaps import SwapSweeps
 from reticent.methods.mosaic.sweeps import Sweeps

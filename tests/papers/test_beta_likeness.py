@@ -10,7 +10,7 @@ from reticent.errors import PromiseUnreachable
 from reticent.methods.beta_perturbation import BetaPerturbation
 from reticent.methods.beta_perturbation.matrix import WHOLE
 from reticent.methods.burel.buckets import bucket_values, dp_partition
-from reticent.methods.burel.ectree import bi_split
+from reticent.methods.classes.ectree import bi_split
 from reticent.models.beta_likeness import BetaLikeness
 from reticent.models.promises import Promises
 from tests.oracle import closeness

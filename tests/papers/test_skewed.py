@@ -8,9 +8,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from reticent.attacks.eligibility import posterior
-from reticent.attacks.eligibility_enumerated import joint, worst
-from reticent.attacks.eligibility_risk import risk
+from reticent.attacks.eligibility.attack import posterior
+from reticent.attacks.eligibility.enumerated import joint, worst
+from reticent.attacks.eligibility.risk import risk
 from reticent.methods.suppression.levels import cut, stops
 from reticent.methods.suppression.stage import KINDS
 from tests.oracle import skewed

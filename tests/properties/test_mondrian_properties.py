@@ -15,7 +15,7 @@ from reticent.errors import PromiseUnreachable
 from reticent.methods.mondrian import Mondrian
 from reticent.models.promises import Promises
 from reticent.randomness import Random
-from reticent.recipe.labels import coalesce
+from reticent.recipe.group_labels import coalesce
 from reticent.recipe.recipe import Recipe
 from reticent.table.cells import Cells
 from reticent.table.codec import COUNT, encode_cells

@@ -18,7 +18,7 @@ from reticent.models.promises import Promises
 from reticent.models.recursive_l_diversity import RecursiveLDiversity
 from reticent.models.t_closeness import TCloseness
 from reticent.randomness import Random
-from reticent.recipe.labels import coalesce
+from reticent.recipe.group_labels import coalesce
 from reticent.recipe.recipe import Recipe
 from tests.methods.random_cells import histograms, random_cells
 from tests.oracle import measures

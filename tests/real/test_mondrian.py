@@ -13,7 +13,7 @@ from reticent.engines import local
 from reticent.models.distinct_l_diversity import DistinctLDiversity
 from reticent.models.promises import Promises
 from reticent.randomness import Random
-from reticent.recipe.labels import coalesce
+from reticent.recipe.group_labels import coalesce
 from tests.oracle import measures
 from tests.oracle.groups import histograms, rows_of
 

@@ -33,7 +33,7 @@ def test_ail_dm_c_avg_and_precision_are_the_oracles(table, groups, labels, seed)
         path = write_release(Path(folder) / "r", frame_of(table), columns_of(table), groups=groups, labels=labels, seed=seed,
                              withhold=0.0)  # fmt: skip
         found = audit(path).utility
-        from reticent.release.release import open as open_release
+        from reticent.opened import open as open_release
 
         release = open_release(path)
         published = release.frame().to_dicts()

@@ -15,7 +15,7 @@ ATTACKS = {
     "definetti": "reticent.attacks.definetti:definetti",
     "skewness": "reticent.attacks.skewness:skewness",
     "similarity": "reticent.attacks.similarity:similarity",
-    "eligibility": "reticent.attacks.eligibility:eligibility",
+    "eligibility": "reticent.attacks.eligibility.attack:eligibility",
 }
 FROM_FILES = {"eligibility"}  # these need no source: what they know is the algorithm
 
@@ -33,6 +33,6 @@ def attack(release: Any, source: Any, name: str, *, missing: tuple[str, ...] = (
 
 
 def _opened(release: Any) -> Any:
-    from reticent.release.release import Release
+    from reticent.opened import Release
 
     return release if isinstance(release, Release) else Release(release)

@@ -96,8 +96,8 @@ def _number(value: Any) -> float:
 
 def seen(release: Any, source: Any, *, missing: tuple[str, ...] = ()) -> Seen:
     """A generalized or anatomized release (folder or opened) and the table it was made from (a path, a `Source` or a frame)."""
+    from reticent.opened import Release
     from reticent.release.boxes import boxes
-    from reticent.release.release import Release
 
     release = release if hasattr(release, "frame") else Release(release)
     if release.kind not in ("generalized", "anatomized"):

@@ -22,9 +22,9 @@ from reticent.audit.risk import of_groups
 from reticent.audit.sensitive import Sensitive, jointly, recount
 from reticent.errors import BundleDamaged, JobError
 from reticent.release import bundle
+from reticent.release.reading.scale import Unreadable, scale
 from reticent.table.roles import Column, Role
 from reticent.utility import loss
-from reticent.utility.labels import Unreadable, scale
 
 
 def audit(release: Any, *, source: Any = None, expect_digest: str | None = None, job: Any = None,

@@ -19,10 +19,10 @@ from reticent.audit.grouping import Numbered, number, pack
 from reticent.audit.published import Published
 from reticent.audit.regions import Cover, Regions, cover, join
 from reticent.kernels import row_matching
+from reticent.release.reading.scale import Extent, Line, Scale, Unreadable, scale
 from reticent.table.builders import rebuilt
 from reticent.table.roles import Role
 from reticent.table.types import dtype_named, typed
-from reticent.utility.labels import Extent, Line, Scale, Unreadable, scale
 
 
 @dataclass(frozen=True, eq=False)

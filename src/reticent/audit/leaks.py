@@ -19,7 +19,7 @@ from reticent.audit.contents import Piece, dictionaries, file_pieces, pieces
 from reticent.audit.covering import Covering, beyond
 from reticent.audit.published import Published
 from reticent.audit.search import Needles
-from reticent.table.labels import ANY, parse
+from reticent.table.grammar import ANY, parse
 from reticent.table.roles import Role
 
 

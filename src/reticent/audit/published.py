@@ -16,10 +16,10 @@ import polars as pl
 from reticent.errors import BundleDamaged, ColumnError, HierarchyError
 from reticent.release import bundle
 from reticent.release.generalized import count_data, read_data
+from reticent.release.reading.scale import Unreadable, scale
 from reticent.table.hierarchy import Hierarchy
 from reticent.table.roles import Column, Role, resolve
 from reticent.table.source import Source, collect, scan
-from reticent.utility.labels import Unreadable, scale
 
 _CANONICAL = r"^-?(0|[1-9]\d*)(\.\d+)?$"
 

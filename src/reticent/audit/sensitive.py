@@ -13,9 +13,9 @@ import polars as pl
 from reticent.audit.grouping import Groups, Numbered, number, pack
 from reticent.audit.measure.counts import Counts, views
 from reticent.errors import BundleDamaged
+from reticent.release.reading.scale import Unreadable
+from reticent.release.reading.scale import number as as_number
 from reticent.table.hierarchy import Hierarchy
-from reticent.utility.labels import Unreadable
-from reticent.utility.labels import number as as_number
 
 
 @dataclass(frozen=True, eq=False)

@@ -48,8 +48,8 @@ def calibrate(
 
 def suppression(counts: list[int], l: int, prior: str) -> dict[str, Any]:  # noqa: E741
     """One object with an entry for each kind."""
-    from reticent.attacks.eligibility_risk import risk
-    from reticent.attacks.priors import Prior
+    from reticent.attacks.eligibility.priors import Prior
+    from reticent.attacks.eligibility.risk import risk
     from reticent.errors import RequestError
     from reticent.methods.suppression.stage import KINDS, refuse_few_values
 

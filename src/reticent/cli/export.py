@@ -26,7 +26,7 @@ def export(
     """
     from reticent.cli.printing import say, say_json, stages
     from reticent.errors import RequestError
-    from reticent.release.release import open as open_release
+    from reticent.opened import open as open_release
     from reticent.table.database import redacted
 
     if not release.is_dir():

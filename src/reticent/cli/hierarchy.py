@@ -39,10 +39,10 @@ def hierarchy(
     Of a hierarchy built from data, values are shown with --show-values only; of a file, they are what you wrote. Ends with 1 if the
     data has values that the hierarchy lacks.
     """
+    from reticent.cli.drawing import draw
     from reticent.cli.output import new_file
     from reticent.cli.printing import say, say_json, say_table
     from reticent.errors import RequestError
-    from reticent.table.drawing import draw
 
     if (data is None) != (column is None):
         raise RequestError("--data and --column belong together.", attempt="--data patients.csv --column age.")
@@ -139,8 +139,8 @@ def _parameter(text: str) -> tuple[str, Any]:
 
 def _fitting(tree: Any, values: Any, column: str) -> Any:
     """How the hierarchy fits the column; refused where it lacks values."""
+    from reticent.cli.drawing import fit
     from reticent.errors import HierarchyError
-    from reticent.table.drawing import fit
 
     found = fit(tree, values)
     if not found.usable:

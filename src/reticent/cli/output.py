@@ -14,8 +14,8 @@ from reticent.errors import OutputExists
 @contextmanager
 def new_file(target: Path, force: bool) -> Iterator[Path]:
     """A path to write to; what is there when the block ends takes the target's place."""
+    from reticent.owner.store import staged
     from reticent.release.disk import writing
-    from reticent.release.store import staged
 
     if target.is_dir() or (target.exists() and not force):
         raise OutputExists(

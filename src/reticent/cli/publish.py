@@ -43,9 +43,9 @@ def publish(
     from reticent.cli.findings import say_findings
     from reticent.cli.printing import note, say, say_json, stages
     from reticent.job import Job
+    from reticent.owner import ledger
+    from reticent.owner.together import no_longer_promised
     from reticent.publish import publish as publish_job
-    from reticent.release import ledger
-    from reticent.release.together import no_longer_promised
 
     wanted = Job.read(job)
     if format is not None:
@@ -81,7 +81,7 @@ def publish(
 
 def _batches(job, by: str, output: Path, seed: int | None, force: bool, again: bool, json: bool) -> int:
     """Every batch by itself; 2 if one could not be published."""
-    from reticent.cli.batches import publish_batches
+    from reticent.batches import publish_batches
     from reticent.cli.printing import note, number, say, say_json, say_table, stages
     from reticent.errors import PromiseUnreachable
 

@@ -24,7 +24,7 @@ import numpy as np
 
 from reticent.errors import JobError, PromiseUnreachable, suggest
 from reticent.kernels.hilbert import hilbert_keys
-from reticent.methods.burel.retrieve import curve_bits, grid
+from reticent.methods.classes.retrieve import curve_bits, grid
 from reticent.models.distinct_l_diversity import DistinctLDiversity
 from reticent.models.entropy_l_diversity import EntropyLDiversity
 from reticent.models.probabilistic_l_diversity import ProbabilisticLDiversity

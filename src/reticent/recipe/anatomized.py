@@ -10,10 +10,10 @@ import numpy as np
 import polars as pl
 
 from reticent.errors import ColumnError
-from reticent.recipe.exact import published_cells, schema_of, values_of
 from reticent.recipe.recipe import WITHHELD, Recipe
+from reticent.recipe.unchanged import published_cells, schema_of, values_of
+from reticent.release.rows import PIECE, Coded, Rows
 from reticent.table.roles import Column, Role
-from reticent.table.rows import PIECE, Coded, Rows
 
 GROUP, COUNT = "group", "count"
 

@@ -9,11 +9,11 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
-from reticent.recipe.labels import Labels, coalesce
+from reticent.recipe.group_labels import Labels, coalesce
 from reticent.recipe.recipe import WITHHELD, Recipe
 from reticent.recipe.schema import carried_schema, quasi_schema, sensitive_schema
+from reticent.release.rows import Coded, Rows
 from reticent.table.roles import Column, Role
-from reticent.table.rows import Coded, Rows
 from reticent.table.types import typed
 
 

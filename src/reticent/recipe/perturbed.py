@@ -13,7 +13,7 @@ import polars as pl
 from reticent.recipe.recipe import Recipe
 from reticent.recipe.schema import carried_schema, quasi_schema, sensitive_schema
 from reticent.table.domain import Domain
-from reticent.table.labels import value_label
+from reticent.table.grammar import value_label
 from reticent.table.roles import Column, Role
 from reticent.table.types import typed
 

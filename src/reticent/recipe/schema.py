@@ -7,7 +7,7 @@ from typing import Any
 
 from reticent.table.banded import BandDomain
 from reticent.table.domain import Domain, RangeDomain, TreeDomain
-from reticent.table.labels import ANY, parse
+from reticent.table.grammar import ANY, parse
 from reticent.table.roles import Column
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from reticent.table.labels import ANY, parse
+from reticent.table.grammar import ANY, parse
 from reticent.table.types import typed
 
 

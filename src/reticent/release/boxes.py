@@ -15,7 +15,7 @@ import polars as pl
 from reticent.errors import BundleDamaged
 from reticent.table.cells import Cells
 from reticent.table.domain import Domain, TreeDomain
-from reticent.table.labels import ANY, parse
+from reticent.table.grammar import ANY, parse
 
 
 @dataclass(frozen=True, eq=False)

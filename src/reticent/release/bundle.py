@@ -17,7 +17,7 @@ import polars as pl
 from reticent.errors import BundleDamaged
 from reticent.release.files import write_data
 from reticent.release.readme import text as readme_text
-from reticent.table.rows import Rows
+from reticent.release.rows import Rows
 
 MANIFEST = "manifest.json"
 FORMAT = 1

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from reticent.table.rows import Coded, Rows
+from reticent.release.rows import Coded, Rows
 
 ROW_GROUP = 2  # pieces in one row group of a Parquet file
 FEW = 1 << 12  # values that a page's dictionary may have

@@ -15,8 +15,8 @@ import numpy as np
 
 from reticent.errors import HierarchyError
 from reticent.table.domain import TreeDomain, tree_domain
+from reticent.table.grammar import ANY, range_label, value_label
 from reticent.table.hierarchy import Hierarchy
-from reticent.table.labels import ANY, range_label, value_label
 
 
 @dataclass(frozen=True, eq=False)

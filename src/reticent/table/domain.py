@@ -14,8 +14,8 @@ from functools import cached_property
 
 import numpy as np
 
+from reticent.table.grammar import ANY, parse, range_label, set_label, value_label
 from reticent.table.hierarchy import Hierarchy
-from reticent.table.labels import ANY, parse, range_label, set_label, value_label
 
 TABLE_LIMIT = 2048  # a table of all spans fits the cache up to about here
 

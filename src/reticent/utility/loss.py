@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from reticent.utility.labels import Extent, Scale
+from reticent.release.reading.scale import Extent, Scale
 
 
 @dataclass(frozen=True, eq=False)

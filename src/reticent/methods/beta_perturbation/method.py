@@ -19,7 +19,7 @@ import numpy as np
 
 from reticent.errors import ColumnError, InternalError, JobError, PromiseUnreachable, suggest
 from reticent.methods.beta_perturbation.matrix import WHOLE, Matrix, optimal, rank_one, safe, theorem3, worst_gains
-from reticent.methods.burel.method import refuse_single_value
+from reticent.methods.classes.options import refuse_single_value
 from reticent.models.beta_likeness import BetaLikeness
 from reticent.models.exact import at_most_log, exact, log_bounds
 from reticent.models.promises import Promises

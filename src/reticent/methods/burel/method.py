@@ -18,10 +18,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from reticent.errors import ColumnError, JobError, PromiseUnreachable, suggest
+from reticent.errors import JobError, PromiseUnreachable, suggest
 from reticent.methods.burel.buckets import Buckets, bucket_values
-from reticent.methods.burel.ectree import bi_split
-from reticent.methods.burel.retrieve import retrieve
+from reticent.methods.classes.ectree import bi_split
+from reticent.methods.classes.options import AXES, FILLS, refuse_single_value
+from reticent.methods.classes.retrieve import retrieve
 from reticent.models.beta_likeness import BetaLikeness
 from reticent.models.caps import join
 from reticent.models.exact import exact
@@ -32,8 +33,6 @@ from reticent.randomness import Random
 from reticent.recipe.recipe import Recipe
 from reticent.table.cells import Cells
 
-FILLS = ("curve", "nearest")
-AXES = ("stretched", "steps")
 TIGHTER = (
     Fraction(9, 10),
     Fraction(3, 4),
@@ -116,15 +115,6 @@ def protected(promises: Promises, cells: Cells) -> tuple[int, np.ndarray, int]:
 def capped(promise: BetaLikeness | SemanticLikeness) -> BetaLikeness:
     """What caps families: beta-likeness of them as if each were a value."""
     return promise.likeness if isinstance(promise, SemanticLikeness) else promise
-
-
-def refuse_single_value(method: str, name: str, totals: np.ndarray) -> None:
-    if (totals > 0).sum() < 2:
-        raise ColumnError(
-            f"The sensitive column {name!r} holds a single value.",
-            why=f"Everyone has it, so there is nothing that {method} could keep from being learned.",
-            attempt="another sensitive column, or not publishing this one.",
-        )
 
 
 def refuse_whole_table(name: str, totals: np.ndarray, buckets: Buckets) -> None:

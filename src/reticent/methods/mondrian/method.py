@@ -19,9 +19,9 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from reticent.errors import JobError, suggest
-from reticent.methods.mondrian.judge import Judge
-from reticent.methods.mondrian.loss import ALWAYS, AT_FIRST, NEVER, LossCuts
-from reticent.methods.mondrian.median import MedianCuts
+from reticent.methods.mondrian.acceptance import Judge
+from reticent.methods.mondrian.loss_cuts import ALWAYS, AT_FIRST, NEVER, LossCuts
+from reticent.methods.mondrian.median_cuts import MedianCuts
 from reticent.methods.mondrian.nodes import Nodes
 from reticent.methods.mondrian.spans import Spans
 from reticent.methods.reachable import check_reachable

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from reticent.kernels.mosaic_carriers import carrier_box, fill
-from reticent.methods.mosaic.loss import Space
 from reticent.methods.mosaic.rule import Rule
 from reticent.methods.mosaic.segments import quasi_cells
+from reticent.methods.mosaic.space import Space
 from reticent.methods.mosaic.tiling import Tiling, tiling_of
 from reticent.table.cells import Cells
 from reticent.table.domain import Domain, RangeDomain

@@ -8,10 +8,10 @@ from __future__ import annotations
 import numpy as np
 
 from reticent.kernels.mosaic_chains import Chainer
-from reticent.methods.mosaic.loss import Space
 from reticent.methods.mosaic.orders import shuffled_cuts
 from reticent.methods.mosaic.proposal import Proposal
 from reticent.methods.mosaic.rule import HIERARCHICAL, Rule
+from reticent.methods.mosaic.space import Space
 from reticent.methods.mosaic.sweeps import Sweeps, blocks_of
 from reticent.methods.mosaic.tiling import Tiling, tiling_of
 from reticent.table.cells import Cells

@@ -20,10 +20,10 @@ import numpy as np
 from reticent.errors import JobError
 from reticent.methods.mondrian import Mondrian
 from reticent.methods.mosaic import segments
-from reticent.methods.mosaic.loss import Space, space_of
 from reticent.methods.mosaic.repair import published, recipe_of, repair
 from reticent.methods.mosaic.resolving import resolve
 from reticent.methods.mosaic.rule import Rule, rule_of
+from reticent.methods.mosaic.space import Space, space_of
 from reticent.methods.mosaic.starts import start_of
 from reticent.methods.mosaic.sweeps import Sweeps, Watch
 from reticent.methods.mosaic.tiling import Tiling, tiling_of

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from reticent.kernels import mosaic_order as kernel
-from reticent.methods.mosaic.loss import Space
+from reticent.methods.mosaic.space import Space
 from reticent.methods.mosaic.sweeps import GREATEST_SEED
 from reticent.table.domain import TreeDomain
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from reticent.kernels.mosaic_cuts import Cutter
-from reticent.methods.mosaic.loss import Space
 from reticent.methods.mosaic.orders import shuffled_cuts
 from reticent.methods.mosaic.proposal import Proposal
 from reticent.methods.mosaic.rule import Rule
+from reticent.methods.mosaic.space import Space
 from reticent.methods.mosaic.sweeps import GREATEST_SEED, Sweeps, blocks_of
 from reticent.methods.mosaic.tiling import Tiling
 from reticent.table.cells import Cells

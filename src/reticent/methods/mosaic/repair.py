@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from reticent.methods.mosaic.loss import Space
+from reticent.methods.mosaic.space import Space
 from reticent.methods.mosaic.tiling import Tiling, tiling_of
 from reticent.models.promises import BoundPromises
-from reticent.recipe.labels import coalesce
+from reticent.recipe.group_labels import coalesce
 from reticent.recipe.recipe import Recipe
 from reticent.table.cells import Cells
 

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from reticent.methods.mosaic.chains import ChainSweeps
-from reticent.methods.mosaic.loss import Space
 from reticent.methods.mosaic.proposal import Proposal
 from reticent.methods.mosaic.quotas import QuotaSweeps
 from reticent.methods.mosaic.rule import Rule
+from reticent.methods.mosaic.space import Space
 from reticent.methods.mosaic.swaps import SwapSweeps
 from reticent.methods.mosaic.sweeps import Sweeps
 from reticent.methods.mosaic.tiling import Tiling

@@ -16,8 +16,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from reticent.kernels import mosaic_segment as kernel
-from reticent.methods.mosaic.loss import Space
 from reticent.methods.mosaic.orders import cut_order, shuffled_cuts
+from reticent.methods.mosaic.space import Space
 from reticent.methods.mosaic.sweeps import Sweeps, blocks_of, gray_order, regrouped
 
 BLOCK = 50

@@ -11,9 +11,9 @@ from collections.abc import Callable
 import numpy as np
 
 from reticent.methods.mosaic.carriers import carriers
-from reticent.methods.mosaic.loss import Space
 from reticent.methods.mosaic.quotas import Way, top_down
 from reticent.methods.mosaic.rule import Rule
+from reticent.methods.mosaic.space import Space
 from reticent.methods.mosaic.sweeps import Sweeps
 from reticent.methods.mosaic.tiling import Tiling
 from reticent.table.cells import Cells

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from reticent.kernels.mosaic_swaps import Swapper
-from reticent.methods.mosaic.loss import Space
+from reticent.methods.mosaic.space import Space
 from reticent.methods.mosaic.sweeps import GREATEST_SEED
 from reticent.methods.mosaic.tiling import Tiling, tiling_of
 from reticent.table.cells import Cells

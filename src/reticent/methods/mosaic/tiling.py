@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from reticent.methods.mosaic.loss import Space
+from reticent.methods.mosaic.space import Space
 from reticent.methods.mosaic.sweeps import regrouped
 from reticent.models.shapes import Groups
 from reticent.table.cells import Cells

@@ -18,9 +18,9 @@ from typing import ClassVar
 import numpy as np
 
 from reticent.errors import JobError, PromiseUnreachable, suggest
-from reticent.methods.burel.ectree import bi_split
-from reticent.methods.burel.method import AXES, FILLS, refuse_single_value
-from reticent.methods.burel.retrieve import retrieve
+from reticent.methods.classes.ectree import bi_split
+from reticent.methods.classes.options import AXES, FILLS, refuse_single_value
+from reticent.methods.classes.retrieve import retrieve
 from reticent.methods.sabre.worst_closeness import Buckets, Ground, ground
 from reticent.models.caps import left_out, ways
 from reticent.models.exact import exact

@@ -8,7 +8,7 @@ most frequent: who knows that must not learn it from what was withheld.
                  violating tables, and no more is withheld than by `safe`
     safe         all of the l most frequent values down to the l-th count (theorem 1); at most 1/l under any prior that knows
                  no value by name
-    randomized   R-suppression as printed (figure 3); its posterior can exceed 1/l (ERRATA 2.1): `attacks/eligibility.py` tells
+    randomized   R-suppression as printed (figure 3); its posterior can exceed 1/l (ERRATA 2.1): `attacks/eligibility/attack.py` tells
     unsafe       the least (theorem 2), a lower bound: refused unless acknowledged, since who was withheld can be inferred
 
 Which records of a value are withheld is uniform at random, and ties among values are broken at random.  An eligible table is
@@ -25,6 +25,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from reticent.errors import JobError, PromiseUnreachable, suggest
+from reticent.methods.compose import Prepared
 from reticent.methods.suppression.calibrated import Calibrated
 from reticent.methods.suppression.kinds import Kind, Randomized, Safe, Unsafe
 from reticent.methods.suppression.levels import eligible
@@ -33,7 +34,6 @@ from reticent.models.l_dichotomy import LDichotomy
 from reticent.models.probabilistic_l_diversity import ProbabilisticLDiversity
 from reticent.models.promises import Promises
 from reticent.randomness import Random
-from reticent.recipe.compose import Prepared
 from reticent.table.cells import Cells
 
 KINDS: dict[str, Kind] = {kind.name: kind for kind in (Unsafe(), Safe(), Randomized(), Calibrated())}

@@ -12,7 +12,8 @@ from typing import Any
 import polars as pl
 
 from reticent.errors import RequestError
-from reticent.release import anatomized, bundle, generalized, ledger, perturbed, store
+from reticent.owner import ledger, store
+from reticent.release import anatomized, bundle, generalized, perturbed
 from reticent.release.answer import Answer
 from reticent.release.disk import writing
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from reticent.errors import AlreadyPublished, RequestError
-from reticent.release.together import owners_readme
+from reticent.owner.together import owners_readme
 
 OWNER = "reticent-owner"
 LEDGER = "ledger.jsonl"

@@ -2,7 +2,7 @@
 
 A table B behind the published counts P, highest level L, holds besides P the withheld records: of the value that leads, M above L, and
 of the values that were cut to L or, x of them, to L - 1: excesses f_1 >= ... >= f_q over L, g of them positive (as in
-`eligibility_counted`, which needs no such list, for R-suppression and the uniform prior).  Values of equal published count are
+`counted`, which needs no such list, for R-suppression and the uniform prior).  Values of equal published count are
 alike, so the f are partitions, each standing for its arrangements.  What each table publishes, with what probability, is asked
 of the suppression itself.
 """
@@ -17,8 +17,8 @@ from math import comb, factorial
 
 import numpy as np
 
-from reticent.attacks.eligibility_counted import Between, Published, greatest_chance
-from reticent.attacks.priors import Prior, arrangements
+from reticent.attacks.eligibility.counted import Between, PublishedCounts, greatest_chance
+from reticent.attacks.eligibility.priors import Prior, arrangements
 from reticent.methods.suppression.kinds import Kind
 
 Likelihood = Callable[[np.ndarray, int, np.ndarray], Fraction]
@@ -30,7 +30,7 @@ TWICE = ("unsafe", "randomized")  # kinds that cut some values to one below the 
 class Stratum:
     """Tables with one published count of the leading value, one x and one g."""
 
-    published: Published
+    published: PublishedCounts
     count: int
     extra: int
     higher: int
@@ -111,7 +111,7 @@ class Stratum:
         return found
 
 
-def strata(published: Published, kind: Kind) -> Iterator[Stratum]:
+def strata(published: PublishedCounts, kind: Kind) -> Iterator[Stratum]:
     for count in published.alike:
         lower = published.alike[published.level - 1] - (count == published.level - 1)
         for extra in range(lower + 1 if kind.name in TWICE and published.late else 1):
@@ -133,14 +133,14 @@ def weigh(stratum: Stratum, kind: Kind, prior: Prior) -> Fraction:
     return found * stratum.ways
 
 
-def cost(published: Published, kind: Kind, prior: Prior) -> int:
+def cost(published: PublishedCounts, kind: Kind, prior: Prior) -> int:
     """What the weight of a table costs: where `safe` may have published it, all cuts of a calibrated suppression are asked for;
     the prior `records` takes factorials."""
     cuts = 1 + 3 * published.level if kind.name == "calibrated" and published.safe else 1
     return cuts * (1 + published.rows // FEW if prior.name == "records" else 1)
 
 
-def weights(published: Published, kind: Kind, prior: Prior, most: int) -> dict[int, Between] | None:
+def weights(published: PublishedCounts, kind: Kind, prior: Prior, most: int) -> dict[int, Between] | None:
     """For each published count the weight of one of its values; nothing where more than `most` tables would have to be listed."""
     listed, number = list(strata(published, kind)), 0
     for stratum in listed:

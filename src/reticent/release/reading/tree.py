@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from reticent.release.reading.extent import EVERYTHING, NULL, Extent, Unreadable
+from reticent.table.grammar import ANY, parse
 from reticent.table.hierarchy import Hierarchy
-from reticent.table.labels import ANY, parse
-from reticent.utility.extent import EVERYTHING, NULL, Extent, Unreadable
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from reticent.table.labels import ANY, parse
+from reticent.release.reading.extent import EVERYTHING, NULL, Extent, Unreadable, number
+from reticent.table.grammar import ANY, parse
 from reticent.table.types import typed
-from reticent.utility.extent import EVERYTHING, NULL, Extent, Unreadable, number
 
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 _INTERVAL = re.compile(rf"([\[\](])?\s*({_NUMBER})\s*(?:,|;|-|–|~|\.\.|\bto\b)\s*({_NUMBER})\s*([\]\[)])?")

@@ -9,7 +9,7 @@ beforehand, or, under `shapes`, as one over the number of values outside J with 
 
 and lies between the least and the greatest of them.  Where all agree on a value, and that is most often, it is exact.  Which j can occur
 is judged by conditions that are necessary: one too many makes bounds wider, not wrong.  That families are as said is what the
-proof in `calibrated` shows; `eligibility_candidates` does not use it, and agrees.
+proof in `calibrated` shows; `candidates` does not use it, and agrees.
 """
 
 # ruff: noqa: E741  `l` is the field's own letter
@@ -20,7 +20,7 @@ from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
 
-from reticent.attacks.eligibility_counted import Between, Published
+from reticent.attacks.eligibility.counted import Between, PublishedCounts
 from reticent.methods.suppression.calibrated import Violating
 
 Shares = dict[int, Fraction]  # by published count: the posterior of one of its values
@@ -29,7 +29,7 @@ Shares = dict[int, Fraction]  # by published count: the posterior of one of its 
 PRIORS = ("uniform", "plausible", "shapes")
 
 
-def posteriors(published: Published, prior: str) -> dict[int, Between]:
+def posteriors(published: PublishedCounts, prior: str) -> dict[int, Between]:
     """For each published count, the least and the greatest posterior of one of its values."""
     listed = list(_mixed(published, prior == "shapes"))
     counts = {count for shares in listed for count in shares}
@@ -40,7 +40,7 @@ def posteriors(published: Published, prior: str) -> dict[int, Between]:
     }
 
 
-def _mixed(published: Published, shapes: bool) -> Iterator[Shares]:
+def _mixed(published: PublishedCounts, shapes: bool) -> Iterator[Shares]:
     """The distributions of which the posterior is a mixture."""
     level, at_top = published.level, published.alike[published.level]
     if published.safe:
@@ -58,7 +58,7 @@ def _mixed(published: Published, shapes: bool) -> Iterator[Shares]:
         yield shares
 
 
-def _possible(published: Published, cut: int) -> bool:
+def _possible(published: PublishedCounts, cut: int) -> bool:
     """Whether some table may publish P by a cut to which J has `cut` values: with one record above the level each, if with any."""
     l, level, size = published.l, published.level, sum(published.counts)
     least, moved = published.counts[cut + l - 1], published.withheld - cut

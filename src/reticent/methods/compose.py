@@ -12,11 +12,11 @@ from fractions import Fraction
 from typing import Any
 
 from reticent.errors import JobError
+from reticent.methods.withholding import plan_withholding
 from reticent.models.promises import Promises
 from reticent.randomness import Random
 from reticent.recipe.prepared import Prepared as Prepared
 from reticent.recipe.recipe import Recipe
-from reticent.recipe.withhold import plan_withholding
 from reticent.table.cells import Cells
 
 

@@ -8,10 +8,10 @@ import polars as pl
 import pytest
 
 import reticent as rt
+from reticent.methods.compose import Prepared, plan
 from reticent.methods.mondrian import Mondrian
 from reticent.models.promises import Promises
 from reticent.randomness import Random
-from reticent.recipe.compose import Prepared, plan
 from reticent.recipe.recipe import WITHHELD, Recipe
 from tests.methods.random_cells import random_cells
 

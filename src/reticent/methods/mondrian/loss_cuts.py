@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from reticent.kernels.mondrian_loss import weigh
-from reticent.methods.mondrian.judge import Judge
+from reticent.methods.mondrian.acceptance import Judge
 from reticent.methods.mondrian.nodes import Nodes, run_starts
 from reticent.methods.mondrian.spans import Spans
 

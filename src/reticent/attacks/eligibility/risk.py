@@ -17,9 +17,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from reticent.attacks.eligibility import MOST_LISTED, SAMPLES, How, outward, posterior
-from reticent.attacks.eligibility_mixture import PRIORS
-from reticent.attacks.eligibility_sampled import MISS
+from reticent.attacks.eligibility.attack import MOST_LISTED, SAMPLES, How, outward, posterior
+from reticent.attacks.eligibility.mixture import PRIORS
+from reticent.attacks.eligibility.sampled import MISS
 from reticent.methods.suppression.calibrated import Violating
 from reticent.methods.suppression.kinds import Randomized, Safe
 from reticent.methods.suppression.levels import cut, eligible, stops

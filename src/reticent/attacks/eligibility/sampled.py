@@ -1,6 +1,6 @@
 """The eligibility attack by sampling, where a release has too many tables behind it and no closed form: an interval that holds.
 
-The tables are those of `eligibility_candidates`, in its strata.  Strata of few tables are listed.  In each other one, n tables are
+The tables are those of `candidates`, in its strata.  Strata of few tables are listed.  In each other one, n tables are
 drawn uniformly: the excess of the value that leads, at least what makes it violating, and those of g others; one in which another
 exceeds the first has weight 0.  A weight, by the bound on it that the stratum allows, is a number in [0, 1].  Its mean is bounded by
 the empirical Bernstein inequality (Maurer & Pontil 2009, theorem 4), which holds for every n and every distribution on [0, 1], also
@@ -22,9 +22,9 @@ from math import comb, exp, log, sqrt
 
 import numpy as np
 
-from reticent.attacks.eligibility_candidates import Stratum, cost, strata, weigh
-from reticent.attacks.eligibility_counted import Published
-from reticent.attacks.priors import Prior
+from reticent.attacks.eligibility.candidates import Stratum, cost, strata, weigh
+from reticent.attacks.eligibility.counted import PublishedCounts
+from reticent.attacks.eligibility.priors import Prior
 from reticent.methods.suppression.calibrated import Calibrated
 from reticent.methods.suppression.kinds import Kind
 
@@ -36,7 +36,7 @@ MISS = 0.05  # the probability with which an interval may be wrong
 Interval = tuple[float, float, float]  # low, estimate, high
 
 
-def weights(published: Published, kind: Kind, prior: Prior, samples: int, rng: np.random.Generator,
+def weights(published: PublishedCounts, kind: Kind, prior: Prior, samples: int, rng: np.random.Generator,
             miss: float = MISS) -> dict[int, Interval]:  # fmt: skip
     """For each published count, the weight of one of its values: all intervals hold together but with probability `miss`."""
     possible = [stratum for stratum in strata(published, kind) if stratum.greatest(kind)]

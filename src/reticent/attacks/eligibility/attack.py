@@ -8,10 +8,10 @@ that violates l-eligibility by a prior.  The posterior Pr(S'_i = S_1 | T_P, K) o
 How it is had, and said in `how`:
 
     unsafe, safe    exact, under every prior here: S_1 is at the highest level, and values there are alike
-    randomized      uniform prior: exact, counted (`eligibility_counted`); bounds beyond thousands of records withheld
-    calibrated      but for the prior `records`: a mixture with known parts (`eligibility_mixture`), mostly exact, else bounds
-    both            otherwise, and instead of bounds: exact where the tables behind the release are few (`eligibility_candidates`);
-                    else sampled, with an interval that holds (`eligibility_sampled`)
+    randomized      uniform prior: exact, counted (`counted`); bounds beyond thousands of records withheld
+    calibrated      but for the prior `records`: a mixture with known parts (`mixture`), mostly exact, else bounds
+    both            otherwise, and instead of bounds: exact where the tables behind the release are few (`candidates`);
+                    else sampled, with an interval that holds (`sampled`)
 """
 
 # ruff: noqa: E741  `l` is the field's own letter
@@ -26,9 +26,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from reticent.attacks import eligibility_candidates, eligibility_counted, eligibility_mixture, eligibility_sampled
-from reticent.attacks.eligibility_counted import Published
-from reticent.attacks.priors import Prior
+from reticent.attacks.eligibility import candidates, counted, mixture, sampled
+from reticent.attacks.eligibility.counted import PublishedCounts
+from reticent.attacks.eligibility.priors import Prior
 from reticent.errors import RequestError
 from reticent.methods.suppression.stage import KINDS
 
@@ -60,10 +60,10 @@ class Posterior:
 
 
 def posterior(published: Sequence[int], rows: int, l: int, kind: str, prior: str = "uniform", *, listed: int = MOST_LISTED,
-              samples: int = SAMPLES, miss: float = eligibility_sampled.MISS,
+              samples: int = SAMPLES, miss: float = sampled.MISS,
               rng: np.random.Generator | None = None) -> Posterior:  # fmt: skip
     """The attack on one published table that was made from `rows` records."""
-    table = Published(tuple(sorted((int(count) for count in published), reverse=True)), rows, l)
+    table = PublishedCounts(tuple(sorted((int(count) for count in published), reverse=True)), rows, l)
     belief, suppression = Prior(prior), KINDS[kind]
     if not table.withheld or len(table.counts) < l:  # the release is the table, or no suppression's
         return _nobody(table)
@@ -72,26 +72,26 @@ def posterior(published: Sequence[int], rows: int, l: int, kind: str, prior: str
         possible = table.unsafe if kind == "unsafe" else table.safe
         return _between({table.level: (share, share)}) if possible else _nobody(table)
     if kind == "randomized" and prior == "uniform":
-        return _shares(table, eligibility_counted.weights(table))
+        return _shares(table, counted.weights(table))
     mixed = None
-    if kind == "calibrated" and prior in eligibility_mixture.PRIORS:
-        mixed = _between(eligibility_mixture.posteriors(table, prior)) if table.eligible else _nobody(table)
+    if kind == "calibrated" and prior in mixture.PRIORS:
+        mixed = _between(mixture.posteriors(table, prior)) if table.eligible else _nobody(table)
         if mixed.exact:
             return mixed
-    found = eligibility_candidates.weights(table, suppression, belief, listed)
+    found = candidates.weights(table, suppression, belief, listed)
     if found is not None:
         return _shares(table, found)
     if mixed is not None:
         return mixed
-    drawn = eligibility_sampled.weights(table, suppression, belief, samples, rng or np.random.default_rng(), miss)
+    drawn = sampled.weights(table, suppression, belief, samples, rng or np.random.default_rng(), miss)
     return _sampled(table, drawn)
 
 
-def _nobody(table: Published) -> Posterior:
+def _nobody(table: PublishedCounts) -> Posterior:
     return Posterior({table.level: Fraction(0)}, Fraction(0), Fraction(0), "exact")
 
 
-def _shares(table: Published, weights: Mapping[int, tuple[Any, Any]]) -> Posterior:
+def _shares(table: PublishedCounts, weights: Mapping[int, tuple[Any, Any]]) -> Posterior:
     """Posteriors from weights between bounds: a value's own at one end, all others' at the other."""
     if not weights:
         return _nobody(table)
@@ -117,7 +117,7 @@ def outward(low: Fraction | float, high: Fraction | float) -> tuple[float, float
     return nextafter(down, 0.0) if down > low else down, nextafter(up, 1.0) if up < high else up
 
 
-def _sampled(table: Published, weights: Mapping[int, tuple[float, float, float]]) -> Posterior:
+def _sampled(table: PublishedCounts, weights: Mapping[int, tuple[float, float, float]]) -> Posterior:
     if not weights:
         return _nobody(table)
     ends = _shares(table, {count: (Fraction(low), Fraction(high)) for count, (low, _, high) in weights.items()})

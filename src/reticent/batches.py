@@ -17,8 +17,8 @@ import polars as pl
 
 from reticent.errors import AlreadyPublished, ColumnError, PromiseUnreachable, suggest
 from reticent.job import Job
+from reticent.owner import ledger, store
 from reticent.publish import publish
-from reticent.release import ledger, store
 from reticent.release.disk import writing
 from reticent.table import source as sources
 from reticent.table.roles import Role, resolve

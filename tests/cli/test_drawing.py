@@ -2,8 +2,8 @@
 
 import polars as pl
 
+from reticent.cli.drawing import draw, fit
 from reticent.table.builders import balanced, prefixes
-from reticent.table.drawing import draw, fit
 from reticent.table.hierarchy import Hierarchy
 
 TREE = Hierarchy.from_rows([["a", "x", "*"], ["b", "x", "*"], ["c", "y", "*"]])

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from reticent.attacks.priors import Prior, arrangements
+from reticent.attacks.eligibility.priors import Prior, arrangements
 from reticent.methods.suppression.stage import KINDS
 
 
@@ -54,7 +54,7 @@ def joint(rows: int, values: int, l: int, kind: str, prior: str) -> dict[tuple[i
 
 
 def _distinct(counts: Sequence[int], outcomes: Any) -> Iterator[tuple[tuple[int, ...], int, Fraction]]:
-    """Published table, S_1's count in it, and how many tables with names lead there from these counts at all.
+    """PublishedCounts table, S_1's count in it, and how many tables with names lead there from these counts at all.
 
     A table of which several values may have been S_1 counts once, shared evenly among them.
     """

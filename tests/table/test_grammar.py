@@ -3,7 +3,7 @@
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from reticent.table.labels import ANY, parse, range_label, set_label, value_label
+from reticent.table.grammar import ANY, parse, range_label, set_label, value_label
 from tests.oracle import labels as oracle
 from tests.properties.strategies import AWKWARD
 

@@ -11,13 +11,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from reticent.release.reading.extent import Extent as Extent
+from reticent.release.reading.extent import Unreadable as Unreadable
+from reticent.release.reading.extent import number as number
+from reticent.release.reading.line import Band, Line
+from reticent.release.reading.tree import Tree
+from reticent.table.grammar import ANY, parse
 from reticent.table.hierarchy import Hierarchy
-from reticent.table.labels import ANY, parse
-from reticent.utility.extent import Extent as Extent
-from reticent.utility.extent import Unreadable as Unreadable
-from reticent.utility.extent import number as number
-from reticent.utility.line import Band, Line
-from reticent.utility.tree import Tree
 
 Scale = Line | Tree
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from reticent.kernels.mondrian_median import median_cuts
-from reticent.methods.mondrian.judge import Judge
+from reticent.methods.mondrian.acceptance import Judge
 from reticent.methods.mondrian.nodes import Nodes
 from reticent.methods.mondrian.spans import Spans
 from reticent.table.domain import Domain, RangeDomain

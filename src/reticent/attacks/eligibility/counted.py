@@ -25,13 +25,13 @@ from fractions import Fraction
 from functools import cached_property
 from math import comb
 
-from reticent.attacks.compositions import by_least, highest_low, led
+from reticent.attacks.eligibility.compositions import by_least, highest_low, led
 
 Between = tuple[Fraction, Fraction]
 
 
 @dataclass(frozen=True)
-class Published:
+class PublishedCounts:
     """Falling published counts of a table of `rows` records."""
 
     counts: tuple[int, ...]
@@ -107,7 +107,7 @@ class Published:
         return l * (last + self.withheld - higher + steps) <= self.rows
 
 
-def weights(published: Published) -> dict[int, Between]:
+def weights(published: PublishedCounts) -> dict[int, Between]:
     """For each published count: the weight of all tables in which one value of that count led, between bounds that mostly meet."""
     if not published.final:
         return {}
@@ -121,7 +121,7 @@ def weights(published: Published) -> dict[int, Between]:
     return found
 
 
-def _parts(published: Published, count: int) -> Iterator[Between]:
+def _parts(published: PublishedCounts, count: int) -> Iterator[Between]:
     """The weight by x and g."""
     level, at_top = published.level, count == published.level
     lower = published.alike[level - 1] - (count == level - 1)
@@ -142,14 +142,16 @@ def _parts(published: Published, count: int) -> Iterator[Between]:
                 yield share * low, share * high
 
 
-def greatest_chance(published: Published, count: int, extra: int, cut: int, higher: int, total: int) -> Fraction:
+def greatest_chance(published: PublishedCounts, count: int, extra: int, cut: int, higher: int, total: int) -> Fraction:
     """The greatest Pr(P | B) among tables of one x and g: at the smallest or the largest least excess."""
     known, shared, offset = _chance(published, count, extra, cut, higher)
     last = max(highest_low(higher, total, published.least_excess), 1)
     return max(known + shared / (least + offset) for least in (1, last)) / published.l
 
 
-def _chance(published: Published, count: int, extra: int, cut: int, higher: int) -> tuple[Fraction, Fraction, int]:
+def _chance(
+    published: PublishedCounts, count: int, extra: int, cut: int, higher: int
+) -> tuple[Fraction, Fraction, int]:
     """l Pr(P | B) = known + shared / (least + offset), `least` the least positive excess over the level."""
     if count < published.level:
         return _below(published, count, extra, cut, higher)
@@ -169,7 +171,7 @@ def _chance(published: Published, count: int, extra: int, cut: int, higher: int)
     return known, shared, offset
 
 
-def _below(published: Published, count: int, extra: int, cut: int, higher: int) -> tuple[Fraction, Fraction, int]:
+def _below(published: PublishedCounts, count: int, extra: int, cut: int, higher: int) -> tuple[Fraction, Fraction, int]:
     """The same for F = c < L."""
     level, l = published.level, published.l
     moved = extra if count == level - 1 else 0  # values of count c in P that were above
