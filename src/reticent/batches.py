@@ -65,8 +65,8 @@ def _publish_one(job: Job, name: str, part: pl.DataFrame, to: Path, seed: int | 
         release = publish(job, frame=part, to=to / name, seed=seed, force=force)
     except PromiseUnreachable as error:
         return {"batch": name, "published": False, "source_rows": len(part), "why": str(error)}
-    return {"batch": name, "published": True, "source_rows": len(part), "rows": release.manifest["rows"],
-            "withheld": release.manifest["withheld"], "digest": release.digest, "kept": (release.audited or {}).get("kept")}  # fmt: skip
+    return {"batch": name, "published": True, "source_rows": len(part), "rows": release.manifest.rows,
+            "withheld": release.manifest.withheld, "digest": release.digest, "kept": (release.audited or {}).get("kept")}  # fmt: skip
 
 
 def _parts(frame: pl.DataFrame, by: str, job: Job) -> Iterator[tuple[str, pl.DataFrame]]:

@@ -20,7 +20,6 @@ from reticent.job import Job
 from reticent.methods.compose import left_to_method, plan
 from reticent.publish import read, refuse_unable
 from reticent.randomness import Random
-from reticent.recipe.losses import total_loss
 from reticent.recipe.recipe import Recipe
 from reticent.table import beside
 from reticent.table.carried import Carried, associated
@@ -114,35 +113,21 @@ def _others(job: Job, names: Sequence[str] | None) -> list[Any]:
 
 def _outlook(job: Job, method: Any, cells: Any, columns: Mapping[str, Column], *, own: bool) -> Outlook:
     try:
-        way = registry.way(method.kind).of(_planned(job, method, cells), columns)
+        writer = registry.writer(method.kind).of(_planned(job, method, cells), columns)
     except PromiseUnreachable as error:
         return Outlook(method.name, False, why=str(error))
     except RequestError as error:
         if own:
             raise
         return Outlook(method.name, False, why=error.what)
-    recipe = way.recipe
-    if method.kind != "generalized":  # quasi-identifiers as they are: no spans to lose by
-        return Outlook(method.name, True, withheld=recipe.withheld)
-    sizes = recipe.as_groups().sizes
     return Outlook(
-        method.name,
-        True,
-        groups=len(sizes),
-        smallest=int(sizes.min(initial=cells.rows)),
-        withheld=recipe.withheld,
-        ail=expected_loss(recipe, getattr(method, "weights", None)),
+        method.name, True, withheld=writer.recipe.withheld, **writer.outlook(getattr(method, "weights", None))
     )
 
 
 def _planned(job: Job, method: Any, cells: Cells) -> Recipe:
-    at_most = job.release.suppress_at_most if method.kind == "generalized" else Fraction(0)
+    at_most = job.release.suppress_at_most if registry.writer(method.kind).generalizes else Fraction(0)
     return plan(job.prepare, method, cells, job.promises, Random.secure(), at_most)
-
-
-def expected_loss(recipe: Recipe, weights: Mapping[str, Any] | None = None) -> float:
-    """AIL of the planned groups: rows times the weighted loss of their spans, a withheld row counting 1, over all rows."""
-    return total_loss(recipe, weights) / max(recipe.cells.rows, 1)
 
 
 def _warnings(lazy: pl.LazyFrame, columns: Mapping[str, Column], carried: Sequence[Carried]) -> list[str]:

@@ -11,11 +11,13 @@ from typing import Any
 
 import polars as pl
 
-from reticent.errors import RequestError
 from reticent.owner import ledger, store
-from reticent.release import anatomized, bundle, generalized, perturbed
+from reticent.release import bundle
 from reticent.release.answer import Answer
 from reticent.release.disk import writing
+from reticent.release.kind import Question, Reader, Sight, reader, tables
+from reticent.release.manifest import ColumnEntry, Manifest
+from reticent.table.cells import Cells
 
 
 class Release:
@@ -23,18 +25,18 @@ class Release:
 
     def __init__(self, folder: str | Path, *, owned: dict[str, Any] | None = None):
         self.folder = Path(folder)
-        self.manifest = bundle.verify(self.folder)
+        self.manifest: Manifest = bundle.verify(self.folder)
         self._owned = owned  # what save() writes to the owner's folder; None for a release that was opened
         if owned is not None and owned.get("temporary"):
             weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
 
     @property
     def kind(self) -> str:
-        return self.manifest["kind"]
+        return self.manifest.kind
 
     @property
-    def columns(self) -> list[dict[str, Any]]:
-        return self.manifest["columns"]
+    def columns(self) -> tuple[ColumnEntry, ...]:
+        return self.manifest.columns
 
     @property
     def audited(self) -> dict[str, Any] | None:
@@ -53,37 +55,30 @@ class Release:
     @cached_property
     def tables(self) -> dict[str, pl.DataFrame]:
         """Every data file by name, typed: `data`, or `quasi` and `sensitive` of an anatomized release."""
-        if self.kind == "anatomized":
-            return {"quasi": self._anatomy.quasi, "sensitive": self._anatomy.sensitive}
-        return {"data": self._data}
+        return tables(self.folder, self.manifest)
 
-    @cached_property
-    def _anatomy(self) -> anatomized.Tables:
-        return anatomized.Tables.read(self.folder, self.manifest)
-
-    @cached_property
-    def _data(self) -> pl.DataFrame:
-        if self.kind == "anatomized":
-            return self._anatomy.quasi
-        reader = perturbed if self.kind == "perturbed" else generalized
-        return reader.read_data(self.folder / self.manifest["data"][0], self.columns)
+    @property
+    def _reader(self) -> Reader:
+        return reader(self.kind)
 
     def frame(self, *, bounds: bool = False) -> pl.DataFrame:
-        """What the recipient sees; with `bounds`, typed lower and upper ends beside each range."""
-        return generalized.with_bounds(self._data, self.columns) if bounds else self._data
+        """What the recipient sees; with `bounds`, typed lower and upper ends beside each column that has an order."""
+        return self._reader.frame(self.tables, self.manifest, bounds=bounds)
 
     def count(
         self, where: pl.Expr | None = None, values: Iterable[Any] | None = None, *, by: str = "inversion"
     ) -> Answer:
         """How many people in a selection have one of the sensitive values: of a perturbed release reconstructed, of an
         anatomized one expected, with the least and the most possible."""
-        if self.kind == "anatomized":
-            return self._anatomy.count(where, values)
-        if self.kind != "perturbed":
-            raise RequestError(
-                f"A {self.kind} release has no matrix to reconstruct counts with.", attempt="its frame()."
-            )
-        return perturbed.Reconstruction.of(self.manifest).count(self._data, where, values, by=by)
+        return self._reader.estimate(self.tables, self.manifest, Question.of(where, values, by))
+
+    def sight(self, cells: Cells) -> Sight:
+        """What an adversary sees who knows the quasi-identifiers of everybody in these cells of the source."""
+        return self._reader.sight(self.tables, self.manifest, cells)
+
+    def value_counts(self, column: str) -> pl.DataFrame:
+        """The published values of a sensitive column, and the `count` of rows that hold each."""
+        return self._reader.value_counts(self.tables, self.manifest, column)
 
     def save(self, target: str | Path, *, force: bool = False, again: bool = False) -> Path:
         """Put the folder in its place, atomically, and note it in the owner's folder beside it."""
@@ -107,8 +102,8 @@ class Release:
         return write(self.tables, (self.folder / bundle.MANIFEST).read_text(encoding="utf-8"), url, table)
 
     def __repr__(self) -> str:
-        promises = ", ".join(p["model"] for p in self.manifest["promises"])
-        return f"<{self.kind} release of {self.manifest['rows']:,} rows: {promises}>"
+        promises = ", ".join(promise.name for promise in self.manifest.promises)
+        return f"<{self.kind} release of {self.manifest.rows:,} rows: {promises}>"
 
 
 def open(folder: str | Path) -> Release:

@@ -11,14 +11,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from reticent import __version__, registry
+from reticent.audit.audit import Handed, audit_staged
+from reticent.audit.result import Audit
 from reticent.engines import local
-from reticent.errors import AuditFailed, ColumnError, JobError
+from reticent.engines.local import Counted
+from reticent.errors import AuditFailed, ColumnError, InternalError, JobError
 from reticent.job import Job
 from reticent.methods.compose import left_to_method, plan
 from reticent.opened import Release
 from reticent.owner import ledger, store
 from reticent.randomness import Random
+from reticent.recipe.recipe import Recipe
 from reticent.release import bundle
 from reticent.release.disk import writing
 from reticent.table import beside, carried
@@ -59,21 +65,21 @@ def publish(
         plan(job.prepare, job.method, cells, job.promises, rng, job.release.suppress_at_most, progress),
         cells=counted.cells,
     )
-    way = registry.way(job.method.kind).of(recipe, columns)
-    way.recipe.check_conserved()
+    writer = registry.writer(job.method.kind).of(recipe, columns)
+    writer.recipe.check_conserved()
     progress("writing")
-    frames = way.frames(*local.apply(counted, way.recipe, rng, lazy))
+    frames = writer.frames(*local.apply(counted, writer.recipe, rng, lazy))
     with store.staged(target) as staged:
         with writing(target):
             bundle.write(
                 staged,
                 frames,
-                {**declared(job, rng, counted.cells), **way.manifest(counted.carried_types)},
+                {**declared(job, rng, counted.cells), **writer.fields(counted.carried_types)},
                 job.release.format,
             )
         del frames
         progress("auditing")
-        found = recount(staged, job)
+        found = recount(staged, job, handed(job, counted, writer.recipe))
         owned = {
             "source": fingerprint,
             "audit": found.to_dict(),
@@ -106,7 +112,7 @@ def refuse_withholding(job: Job) -> None:
     """`suppress_at_most` weighs what rows lose by being generalized, and would undo what a stage withheld for its promise."""
     if not job.release.suppress_at_most:
         return
-    if job.method.kind != "generalized":
+    if not registry.writer(job.method.kind).generalizes:
         raise JobError(
             f"suppress_at_most is for generalized releases; {job.method.name} makes a {job.method.kind} one.",
             attempt="suppress_at_most = 0, or another method.",
@@ -152,16 +158,32 @@ def declared(job: Job, rng: Random, cells: Cells) -> dict[str, Any]:
     return found
 
 
-def recount(staged: Path, job: Job):
-    """Audit the staged folder from its files alone (and a population, where one is promised); a broken promise stops it all."""
-    from reticent.audit import audit
+def handed(job: Job, counted: Counted, recipe: Recipe) -> Handed:
+    """What the audit is given beside the files: the population that is promised about, and the source as it was counted."""
+    population = next((p.population for p in job.promises if hasattr(p, "population")), None)
+    cells, shown = recipe.cells, recipe.shown
+    true: dict[str, dict[str, int]] = {}
+    for at, domain in enumerate(cells.sensitive):
+        held = np.bincount(cells.values[recipe.cell[shown], at], weights=recipe.quota[shown], minlength=domain.size)
+        true[domain.name] = dict(zip(domain.texts, held.astype(np.int64).tolist(), strict=False))
+    return Handed(population, counted.combinations, counted.times, true)
 
-    found = audit(staged, population=next((p.population for p in job.promises if hasattr(p, "population")), None))
-    if found.kept is False:
-        broken = [entry["model"] for entry in found.to_dict()["promises"] if entry["kept"] is False]
+
+def recount(staged: Path, job: Job, beside: Handed) -> Audit:
+    """Audit the staged folder; only what it shows to be kept is published, or what model and kind say no file can show."""
+    found = audit_staged(staged, beside)
+    broken = [verdict.model for verdict in found.promises if verdict.kept is False]
+    if broken or found.kept is False:
         raise AuditFailed(
-            f"The release does not keep {', '.join(broken)}; nothing was published.",
+            f"The release does not keep {', '.join(broken) or 'its promises'}; nothing was published.",
             why="The audit recounted the staged files and disagrees with the method: this is our bug.",
+            attempt="reporting it, with the job file.",
+        )
+    unproven = [verdict.model for verdict in found.promises if verdict.kept is None and not verdict.why]
+    if unproven or len(found.promises) != len(tuple(job.promises)):
+        raise InternalError(
+            f"Nothing shows that the release keeps {', '.join(unproven) or 'all of its promises'}; nothing was published.",
+            why="A promise is published on evidence, or on a stated reason why no file can show it.",
             attempt="reporting it, with the job file.",
         )
     return found

@@ -6,51 +6,26 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from decimal import Decimal
 from fractions import Fraction
-from importlib import import_module
 from numbers import Number
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from reticent import catalogue
 from reticent.errors import JobError, suggest
 
-MODELS = {
-    "k-anonymity": "reticent.models.k_anonymity:KAnonymity",
-    "alpha-k-anonymity": "reticent.models.alpha_k_anonymity:AlphaKAnonymity",
-    "k-map": "reticent.models.k_map:KMap",
-    "distinct-l-diversity": "reticent.models.distinct_l_diversity:DistinctLDiversity",
-    "probabilistic-l-diversity": "reticent.models.probabilistic_l_diversity:ProbabilisticLDiversity",
-    "entropy-l-diversity": "reticent.models.entropy_l_diversity:EntropyLDiversity",
-    "recursive-l-diversity": "reticent.models.recursive_l_diversity:RecursiveLDiversity",
-    "l-dichotomy": "reticent.models.l_dichotomy:LDichotomy",
-    "t-closeness": "reticent.models.t_closeness:TCloseness",
-    "delta-disclosure": "reticent.models.delta_disclosure:DeltaDisclosure",
-    "beta-likeness": "reticent.models.beta_likeness:BetaLikeness",
-    "semantic-beta-likeness": "reticent.models.semantic_likeness:SemanticLikeness",
-    "proximity-beta-likeness": "reticent.models.proximity_likeness:ProximityLikeness",
-}
-METHODS = {
-    "mondrian": "reticent.methods.mondrian:Mondrian",
-    "mosaic": "reticent.methods.mosaic:Mosaic",
-    "burel": "reticent.methods.burel:Burel",
-    "sabre": "reticent.methods.sabre:Sabre",
-    "beta-perturbation": "reticent.methods.beta_perturbation:BetaPerturbation",
-    "anatomy": "reticent.methods.anatomy:Anatomy",
-}
-STAGES = {
-    "suppression": "reticent.methods.suppression:Suppression",
-}
-WAYS = {
-    "generalized": "reticent.recipe.generalized:Generalized",
-    "anatomized": "reticent.recipe.anatomized:Anatomized",
-    "perturbed": "reticent.recipe.perturbed:Perturbed",
-}
+if TYPE_CHECKING:
+    from reticent.recipe.kind import Writer
+
+MODELS = {name: row.model for name, row in catalogue.PROMISES.items()}
+METHODS = {name: row.made_by for name, row in catalogue.METHODS.items()}
+STAGES = {name: row.made_by for name, row in catalogue.STAGES.items()}
+WRITERS = {name: row.writer for name, row in catalogue.KINDS.items()}
 
 
 def _load(table: Mapping[str, str], name: str, what: str) -> Any:
     if not isinstance(name, str) or name not in table:
         raise JobError(f"Unknown {what} {name!r}.", attempt=suggest(str(name), table))
-    module, _, attribute = table[name].partition(":")
-    return getattr(import_module(module), attribute)
+    return catalogue.load(table[name])
 
 
 def model(name: str) -> Any:
@@ -65,9 +40,9 @@ def stage(name: str) -> Any:
     return _load(STAGES, name, "preparing stage")
 
 
-def way(kind: str) -> Any:
+def writer(kind: str) -> Writer:
     """How recipes of a release kind are written."""
-    return _load(WAYS, kind, "release kind")
+    return _load(WRITERS, kind, "release kind")
 
 
 def promise_from(entry: Mapping[str, Any]) -> Any:

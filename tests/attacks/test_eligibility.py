@@ -44,7 +44,7 @@ def test_a_release_that_suppression_alone_cannot_have_made_is_refused_instead_of
         to=tmp_path / "r",
     )
     release = rt.open(tmp_path / "r")
-    release.manifest["withheld"] = 1  # as if 9 of the 10 had been withheld for another reason
+    release.manifest.withheld = 1  # as if 9 of the 10 had been withheld for another reason
     with pytest.raises(RequestError, match="by suppression alone"):
         on_release(release)
 
@@ -92,7 +92,7 @@ def test_the_attack_is_run_by_its_name_and_refuses_a_release_without_suppression
     job = rt.Job(columns=columns, promises=[rt.ProbabilisticLDiversity(3)], prepare=[Suppression(l=3)])
     release = rt.publish(job, frame=frame, to=tmp_path / "release")
     found = rt.attack(tmp_path / "release", None, "eligibility").to_dict()
-    assert found["targets"] == release.manifest["withheld"] > 0
+    assert found["targets"] == release.manifest.withheld > 0
     assert found["worst_posterior"] == on_release(release)["worst_posterior"]
     assert found["success"] is None
     plain = rt.publish(rt.Job(columns=columns, promises=[rt.KAnonymity(2)]), frame=frame)

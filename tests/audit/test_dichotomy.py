@@ -60,6 +60,6 @@ def test_a_promise_above_what_the_table_shows_is_broken():
 def test_an_eligible_table_from_which_nothing_is_withheld_keeps_it():
     job = rt.Job(columns=COLUMNS, promises=[rt.ProbabilisticLDiversity(2), LDichotomy(2)], prepare=[Suppression(l=2)])
     release = rt.publish(job, frame=FRAME.filter(pl.col("illness") != "a"))
-    assert release.manifest["withheld"] == 0
+    assert release.manifest.withheld == 0
     assert verdict(release)["kept"] is True
     assert "cannot be told" in (release.folder / "README.md").read_text()

@@ -97,7 +97,7 @@ def test_an_unknown_column_writes_nothing(run, visits):
 def test_a_seeded_batch_is_stamped(run, visits):
     ran = run("publish", "batches.toml", "-o", "out", "--batch-by", "day", "--seed", 3)
     assert "Not for publication" in ran.err
-    assert rt.open("out/2003-04-16").manifest["seeded"] is True
+    assert rt.open("out/2003-04-16").manifest.seeded is True
 
 
 def test_check_says_which_l_is_supported_and_what_restoring_costs(run, visits):

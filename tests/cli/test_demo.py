@@ -14,7 +14,7 @@ def test_the_demo_publishes_audits_and_says_where_to_look_next(run, place):
     assert "Six of 2,000 people" in ran.out
     assert "Every promise is kept." in ran.out
     assert "Where to look next:" in ran.out
-    assert rt.open("demo/release").manifest["rows"] == 2000
+    assert rt.open("demo/release").manifest.rows == 2000
 
 
 def test_every_command_it_names_works(run, place):

@@ -41,7 +41,7 @@ def test_a_seeded_release_is_called_not_for_publication(run, place):
     ran = run("publish", "job.toml", "-o", "release", "--seed", 7)
     assert ran.code == 0
     assert "Not for publication" in ran.err
-    assert rt.open("release").manifest["seeded"] is True
+    assert rt.open("release").manifest.seeded is True
     assert "Not for publication" in Path("release/README.md").read_text()
 
 
@@ -83,7 +83,7 @@ def test_persons_with_several_rows_are_noticed(run, place):
     assert "repeats" in found["notices"][0]
     place.job(('person  = "identifying"', 'person  = { role = "identifying", rows_per_person = 2 }'))
     assert json.loads(run("publish", "job.toml", "-o", "release", "--force", "--again", "--json").out)["notices"] == []
-    assert rt.open("release").manifest["rows_per_person"] == 2
+    assert rt.open("release").manifest.rows_per_person == 2
 
 
 def test_force_replaces_a_release_and_nothing_else(run, place):
@@ -102,7 +102,7 @@ def test_force_replaces_a_release_and_nothing_else(run, place):
 
 def test_folders_on_the_way_to_the_release_are_made(run, place):
     assert run("publish", "job.toml", "-o", "a/b/release").code == 0
-    assert rt.open("a/b/release").manifest["rows"] == 200
+    assert rt.open("a/b/release").manifest.rows == 200
 
 
 def test_the_owners_folder_can_be_elsewhere(run, place, monkeypatch):

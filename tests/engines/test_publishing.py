@@ -44,7 +44,7 @@ def test_an_unseeded_release_differs_every_time_and_a_seeded_one_is_stamped(tabl
     assert multiset(one) == multiset(other)
     assert "seeded" not in one.manifest
     stamped = rt.publish(job, frame=table, seed=1)
-    assert stamped.manifest["seeded"] is True
+    assert stamped.manifest.seeded is True
     assert "Not for publication" in (stamped.folder / "README.md").read_text()
 
 

@@ -68,7 +68,7 @@ def test_the_two_files_hold_every_row_and_pass_the_audit(grouping, format, tmp_p
         job_of(Anatomy(grouping=grouping), release=rt.Output(format=format)), frame=frame, to=tmp_path / "release"
     )
     assert release.kind == "anatomized"
-    assert release.manifest["data"] == [f"quasi.{format}", f"sensitive.{format}"]
+    assert release.manifest.data == [f"quasi.{format}", f"sensitive.{format}"]
     quasi, sensitive = release.tables["quasi"], release.tables["sensitive"]
     assert quasi.columns == ["age", "city", "group"]
     assert sensitive.columns == ["group", "illness", "count"]
@@ -236,7 +236,7 @@ def test_a_skewed_table_is_refused_with_a_remedy_that_works():
     job = job_of(Anatomy(), prepare=[Suppression(l=3, kind="safe")])
     job = job.at(promises=[*job.promises, LDichotomy(3)])
     release = rt.publish(job, frame=frame)
-    assert release.manifest["withheld"] == 60
+    assert release.manifest.withheld == 60
     assert release.audited["kept"] is True
     assert rt.audit(release.folder, source=frame).kept is True
 
@@ -256,7 +256,7 @@ def test_no_value_of_a_withheld_row_is_in_the_schema():
             return Prepared.of(cells, np.where(cells.codes[:, 0] == cells.codes[:, 0].max(), cells.counts, 0))
 
     release = rt.publish(job_of(Anatomy(), prepare=[Withholding()]), frame=frame)
-    assert release.manifest["withheld"] == 1
+    assert release.manifest.withheld == 1
     assert "99" not in (release.folder / "manifest.json").read_text().split('"files"')[0]
 
 

@@ -54,8 +54,8 @@ def test_a_release_keeps_exact_quasi_identifiers_and_publishes_its_matrix(matrix
     shown = release.frame()
     assert shown.schema == frame.schema
     assert shown.select("age", "town").sort("age", "town").equals(frame.select("age", "town").sort("age", "town"))
-    assert all(sum(Fraction(str(entry)) for entry in row) == 1 for row in release.manifest["matrix"])
-    assert len(release.manifest["distribution"]) == len(release.manifest["values"]) == 4
+    assert all(sum(Fraction(str(entry)) for entry in row) == 1 for row in release.manifest.own["matrix"])
+    assert len(release.manifest.own["distribution"]) == len(release.manifest.own["values"]) == 4
     found = audit(release)
     assert found.kept is None
     assert [verdict.evidence for verdict in found.promises] == ["from parameters"]

@@ -100,7 +100,7 @@ def test_a_release_counts_the_rows_its_stages_withheld(monkeypatch):
         prepare=[Thinning(share=0.25)],
     )
     release = rt.publish(job, frame=frame, seed=4)
-    assert release.manifest["withheld"] > 0
-    assert len(release.frame()) + release.manifest["withheld"] == len(frame)
-    assert release.manifest["prepare"] == [{"name": "thinning", "share": 0.25}]
+    assert release.manifest.withheld > 0
+    assert len(release.frame()) + release.manifest.withheld == len(frame)
+    assert release.manifest.prepare == [{"name": "thinning", "share": 0.25}]
     assert release.audited["kept"] is True

@@ -124,7 +124,7 @@ def test_the_published_table_is_the_reference_of_later_promises():
     release = rt.publish(job, frame=frame)
     assert release.audited["kept"] is True
     assert Counter(release.frame()["illness"]) == {"flu": 20, "cold": 20, "gout": 20, "mumps": 10, "acne": 10}
-    assert (release.manifest["rows"], release.manifest["withheld"]) == (80, 120)
+    assert (release.manifest.rows, release.manifest.withheld) == (80, 120)
 
 
 def skewed() -> pl.DataFrame:
@@ -147,8 +147,8 @@ def test_nothing_in_the_folder_says_what_was_withheld():
     frame = pl.DataFrame({"age": [30] * 40, "illness": ["flu"] * 30 + ["cold"] * 5 + ["gout"] * 5})
     stage = Suppression(l=3)
     one = rt.publish(job_of([rt.ProbabilisticLDiversity(3)], stage), frame=frame)
-    assert one.manifest["prepare"] == [{"name": "suppression", "l": 3, "kind": "calibrated"}]
-    assert one.manifest["rows"] + one.manifest["withheld"] == 40
+    assert one.manifest.prepare == [{"name": "suppression", "l": 3, "kind": "calibrated"}]
+    assert one.manifest.rows + one.manifest.withheld == 40
     known = {
         "reticent",
         "format",
@@ -212,7 +212,7 @@ def test_wrong_parameters_are_refused_before_any_data_is_read(options, said):
 
 def test_unsafe_passes_when_acknowledged():
     job = job_of([rt.ProbabilisticLDiversity(3)], Suppression(l=3, kind="unsafe", acknowledge=True))
-    assert rt.publish(job, frame=skewed()).manifest["withheld"] == 80
+    assert rt.publish(job, frame=skewed()).manifest.withheld == 80
 
 
 def test_l_dichotomy_is_kept_by_sound_kinds_only():

@@ -34,12 +34,12 @@ def job(at_most, **how):
 
 def test_nothing_is_withheld_by_default():
     release = rt.publish(job(0), frame=crowd())
-    assert (release.manifest["withheld"], release.manifest["rows"]) == (0, 201)
+    assert (release.manifest.withheld, release.manifest.rows) == (0, 201)
 
 
 def test_one_outlier_is_withheld_where_five_would_lose_more():
     release = rt.publish(job("0.02"), frame=crowd())
-    assert release.manifest["withheld"] == 1
+    assert release.manifest.withheld == 1
     assert "95" not in "".join(release.frame()["age"])
     assert release.audited["withheld"] == 1
     assert release.audited["utility"]["ail"] == pytest.approx(1 / 201)
@@ -48,12 +48,12 @@ def test_one_outlier_is_withheld_where_five_would_lose_more():
 
 
 def test_the_share_bounds_what_is_withheld():
-    assert rt.publish(job(Fraction(1, 202)), frame=crowd()).manifest["withheld"] == 0
-    assert rt.publish(job(Fraction(1, 201)), frame=crowd()).manifest["withheld"] == 1
+    assert rt.publish(job(Fraction(1, 202)), frame=crowd()).manifest.withheld == 0
+    assert rt.publish(job(Fraction(1, 201)), frame=crowd()).manifest.withheld == 1
 
 
 def test_rows_that_do_not_stand_out_are_not_withheld():
-    assert rt.publish(job("0.5"), frame=crowd(outliers=())).manifest["withheld"] == 0
+    assert rt.publish(job("0.5"), frame=crowd(outliers=())).manifest.withheld == 0
 
 
 @settings(deadline=None, max_examples=120, suppress_health_check=list(HealthCheck))
@@ -68,14 +68,14 @@ def test_promises_hold_on_the_published_table_and_the_loss_is_no_greater(table, 
     except rt.PromiseUnreachable:
         return
     release = rt.publish(wanted.at(release=rt.Output(suppress_at_most=share)), frame=frame_of(table))
-    rows, withheld = published_rows(release, table), release.manifest["withheld"]
+    rows, withheld = published_rows(release, table), release.manifest.withheld
     assert len(rows) + withheld == len(table.rows)
     assert withheld <= share * len(table.rows)
     assert measures.all_hold(histograms(rows), oracle_promises(table, promises))
     assert not Counter(value for _, value in rows) - Counter(row["s"] for row in table.rows)
     if not any(column["hierarchy"] is None and column["kind"] == "categorical" for column in table.columns.values()):
         columns = oracle_columns(table)
-        lost = [loss.ail(Counter(labels for labels, _ in published_rows(one, table)), columns, withheld=one.manifest["withheld"])
+        lost = [loss.ail(Counter(labels for labels, _ in published_rows(one, table)), columns, withheld=one.manifest.withheld)
                 for one in (plain, release)]  # fmt: skip
         assert lost[1] <= lost[0]
     assert rt.audit(release, source=frame_of(table)).source.unmatched == 0
@@ -86,7 +86,7 @@ def test_other_generalizing_methods_withhold_too(method):
     from reticent import registry
 
     release = rt.publish(job("0.02", promises=[rt.BetaLikeness(2)], method=registry.method(method)()), frame=crowd())
-    assert release.manifest["withheld"] <= 4
+    assert release.manifest.withheld <= 4
     assert rt.audit(release, source=crowd()).kept
 
 
@@ -102,7 +102,7 @@ def test_weights_say_which_columns_stand_out():
     for weight, withheld in ((1, 1), (0, 0)):
         method = rt.Mondrian(weights={"age": weight})
         release = rt.publish(job("0.02", method=method).at(columns=columns), frame=frame)
-        assert release.manifest["withheld"] == withheld
+        assert release.manifest.withheld == withheld
 
 
 def test_it_cannot_be_combined_with_what_it_would_undo():

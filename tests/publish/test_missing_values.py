@@ -64,7 +64,7 @@ def test_a_group_of_missing_and_known_values_prints_a_star(tmp_path):
 
 def test_rows_with_missing_values_are_all_published(tmp_path):
     release = publish(tmp_path, [rt.KAnonymity(3)])
-    assert (release.manifest["rows"], release.manifest["withheld"]) == (120, 0)
+    assert (release.manifest.rows, release.manifest.withheld) == (120, 0)
     assert Counter(release.frame()["illness"]) == Counter(known(i) for i in table()["illness"])
 
 
@@ -92,7 +92,7 @@ def test_caps_hold_with_and_without_the_rows_that_lack_a_value(tmp_path, promise
     release = publish(tmp_path, [promise])
     groups = groups_of(release)
     assert len(groups) > 1
-    asked = release.manifest["promises"][0]
+    asked = release.manifest.promises[0]
     assert measures.holds(groups=groups, **asked)
     without = [group for group in ({v: n for v, n in g.items() if v is not None} for g in groups) if group]
     assert measures.holds(groups=without, **asked)

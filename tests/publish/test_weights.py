@@ -32,7 +32,7 @@ def test_the_audit_weighs_columns_as_the_job_does(tmp_path, method):
         """
     )
     release = rt.publish(rt.Job.read(tmp_path / "job.toml"), seed=1)
-    assert release.manifest["weights"] == {"age": 2.5, "city": 1}
+    assert release.manifest.weights == {"age": 2.5, "city": 1}
     utility = rt.audit(release.folder).to_dict()["utility"]
     each = utility["ail_by_column"]
     assert utility["ail"] == pytest.approx((2.5 * each["age"] + each["city"]) / 3.5)

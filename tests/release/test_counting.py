@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from reticent.release.counting import NEAR, distinct_rows
+from reticent.release.distinct import NEAR, distinct_rows
 from reticent.release.generalized import count_data, read_data
 
 LEAST = {"UInt8": 0, "Int8": -128, "Int16": -500, "UInt16": 65000, "Int32": -(2**31), "UInt32": 2**32 - 300,

@@ -112,7 +112,7 @@ def test_a_query_may_choose_rows_and_columns(database):
             promises=[rt.KAnonymity(3)],
         )
     )
-    assert release.manifest["rows"] == people().filter(pl.col("age") > 24).height
+    assert release.manifest.rows == people().filter(pl.col("age") > 24).height
 
 
 def test_a_release_can_be_written_back_as_tables_with_its_manifest(database):

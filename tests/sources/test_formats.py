@@ -31,7 +31,7 @@ def test_a_file_of_another_program_reads_as_the_table_it_holds(tmp_path, suffix)
         columns={"age": rt.quasi(), "weight": rt.quasi(), "illness": rt.sensitive()},
         promises=[rt.KAnonymity(2)],
     )
-    assert rt.publish(job).manifest["rows"] == 4
+    assert rt.publish(job).manifest.rows == 4
 
 
 @pytest.mark.parametrize("suffix", [".xlsx", ".sav", ".dta"])

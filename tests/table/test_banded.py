@@ -171,7 +171,7 @@ def test_releases_by_built_hierarchies_pass_their_audit_against_the_source(rows,
     release = rt.publish(job, frame=frame, seed=1)
     found = rt.audit(release.folder, source=frame)
     assert found.kept
-    zips = release.manifest["columns"][1]
+    zips = release.manifest.columns[1]
     shown = {text for row in zips.get("hierarchy", []) for text in row}
     published = set(release.frame()["zip"].to_list())
     hidden = set(frame["zip"].to_list()) - published

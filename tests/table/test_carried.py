@@ -69,7 +69,7 @@ def test_a_near_unique_column_is_refused_with_numbers_and_no_value():
 def test_one_row_in_ten_may_have_a_value_of_its_own():
     values = [f"own{i}" for i in range(30)] + ["common"] * 270
     fine = table().with_columns(weight=pl.Series(values))
-    assert rt.publish(job(), frame=fine).manifest["rows"] == 300
+    assert rt.publish(job(), frame=fine).manifest.rows == 300
     with pytest.raises(ColumnError, match="31 of 300"):
         rt.publish(job(), frame=table().with_columns(weight=pl.Series([*values[:-1], "own30"])))
 

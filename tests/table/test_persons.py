@@ -88,7 +88,7 @@ def test_every_group_holds_k_persons_by_counting_them(rows, k):
 
 def test_the_manifest_and_the_readme_say_so():
     release = rt.publish(job(), frame=table())
-    assert release.manifest["rows_per_person"] == 3
+    assert release.manifest.rows_per_person == 3
     readme = (release.folder / "README.md").read_text()
     assert "at most 3 rows per person" in readme
     assert "these rows are 12 at least, those of 4 persons at least" in readme
@@ -147,7 +147,7 @@ def test_an_opened_release_has_no_notices(tmp_path):
 def test_a_household_is_protected_as_a_whole_where_its_rows_are_declared():
     columns = {"person": rt.identifying(rows_per_person=3), "house": rt.identifying(rows_per_person=9)}
     release = rt.publish(job(**columns), frame=table())
-    assert release.manifest["rows_per_person"] == 9
+    assert release.manifest.rows_per_person == 9
     assert min(group_sizes(release)) >= 36
 
 

@@ -5,31 +5,34 @@ attack(release, source, "naive-bayes")
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any
 
+from reticent import catalogue
 from reticent.errors import RequestError, suggest
 
-ATTACKS = {
-    "naive-bayes": "reticent.attacks.naive_bayes:naive_bayes",
-    "definetti": "reticent.attacks.definetti:definetti",
-    "skewness": "reticent.attacks.skewness:skewness",
-    "similarity": "reticent.attacks.similarity:similarity",
-    "eligibility": "reticent.attacks.eligibility.attack:eligibility",
-}
-FROM_FILES = {"eligibility"}  # these need no source: what they know is the algorithm
+ATTACKS = catalogue.ATTACKS
 
 
-def attack(release: Any, source: Any, name: str, *, missing: tuple[str, ...] = (), **how: Any) -> Any:
-    """Attack a release as the adversary of that name, who knows the quasi-identifiers of every row of the source."""
+def attack(
+    release: Any, source: Any = None, name: str = "naive-bayes", *, missing: tuple[str, ...] = (), **how: Any
+) -> Any:
+    """Attack a release as the adversary of that name, who knows the quasi-identifiers of every row of the source.
+
+    An attack that reads the release's files alone needs no source: what it knows is the algorithm.
+    """
     from reticent.attacks.seen import seen
 
     if name not in ATTACKS:
         raise RequestError(f"There is no attack {name!r}.", attempt=suggest(str(name), ATTACKS))
-    module, _, function = ATTACKS[name].partition(":")
-    if name in FROM_FILES:
-        return getattr(import_module(module), function)(_opened(release), **how)
-    return getattr(import_module(module), function)(seen(release, source, missing=missing), **how)
+    function = catalogue.load(ATTACKS[name].function)
+    if not ATTACKS[name].needs_source:
+        return function(_opened(release), **how)
+    if source is None:
+        raise RequestError(
+            f"The attack {name!r} needs the data that the release was made from: its targets.",
+            attempt="source=..., --source DATA.",
+        )
+    return function(seen(release, source, missing=missing), **how)
 
 
 def _opened(release: Any) -> Any:

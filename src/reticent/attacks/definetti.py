@@ -18,29 +18,9 @@ SMOOTHING = 0.5
 
 
 def definetti(seen: Seen, *, rounds: int = 30) -> Outcome:
-    point, group, weight = memberships(seen)
+    point, group, weight = seen.sight.memberships(seen.points, seen.people, NEAREST)
     belief = assign(seen.points, [domain.size for domain in seen.quasi], seen.counts, point, group, weight, rounds)
     return score("definetti", belief, seen.truth, seen.promised)
-
-
-def memberships(seen: Seen) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(point, group, people): the densest boxes over each point, sharing its people."""
-    if seen.members is not None:
-        return seen.members
-    density = seen.counts.sum(axis=1) / seen.room
-    most = min(NEAREST, len(density))
-    points, groups, weights = [], [], []
-    for here, inside in seen.covering():
-        reach = np.where(inside, density, 0)
-        nearest = np.argpartition(-reach, most - 1, axis=1)[:, :most]
-        share = np.take_along_axis(reach, nearest, axis=1)
-        at, _ = np.nonzero(share)
-        points.append(at + here.start)
-        groups.append(nearest[share > 0])
-        weights.append(
-            (share / np.maximum(share.sum(axis=1, keepdims=True), 1e-300))[share > 0] * seen.people[at + here.start]
-        )
-    return np.concatenate(points), np.concatenate(groups), np.concatenate(weights)
 
 
 def assign(

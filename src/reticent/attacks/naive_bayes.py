@@ -31,14 +31,6 @@ def beliefs(seen: Seen) -> np.ndarray:
 
 def conditionals(seen: Seen, axis: int, size: int) -> np.ndarray:
     """(codes, values): Pr[t_j | v], normalised; uniform where a value of the table is never published."""
-    steps = np.zeros((size + 1, seen.counts.shape[1]))
-    if seen.members is not None:
-        point, group, people = seen.members
-        np.add.at(steps, seen.points[point, axis], seen.shares[group] * people[:, None])
-        covered = steps[:size]
-    else:
-        np.add.at(steps, seen.boxes.first[axis], seen.counts)
-        np.add.at(steps, seen.boxes.last[axis] + 1, -seen.counts)
-        covered = np.cumsum(steps, axis=0)[:size]
+    covered = seen.sight.spread(axis, size)
     whole = covered.sum(axis=0)
     return np.where(whole > 0, covered / np.where(whole > 0, whole, 1), 1 / size)

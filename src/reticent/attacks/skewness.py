@@ -20,13 +20,6 @@ def skewness(seen: Seen) -> Outcome:
 
 def group_beliefs(seen: Seen) -> np.ndarray:
     """(points, values): what the groups alone say of each point; the overall distribution where none covers it."""
-    belief = np.zeros((len(seen.points), len(seen.prior)))
-    if seen.members is not None:
-        point, group, people = seen.members
-        np.add.at(belief, point, seen.shares[group] * people[:, None])
-    else:
-        density = seen.counts / seen.room[:, None]
-        for here, inside in seen.covering():
-            belief[here] = inside @ density
+    belief = seen.sight.belief(seen.points)
     whole = belief.sum(axis=1, keepdims=True)
     return np.where(whole > 0, belief / np.where(whole > 0, whole, 1), seen.prior)

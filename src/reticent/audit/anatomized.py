@@ -1,4 +1,4 @@
-"""The audit of an anatomized release from its two files: that they belong together, and what each group's values promise.
+"""The audit's eyes on an anatomized release: that its two files belong together, and what each group's values promise.
 
 A group is the rows with one number in `quasi`; its histogram is what `sensitive` lists for that number.  Every measure is the one
 for generalized releases, on these histograms.  k counts rows that agree in every quasi-identifier, and those are exact: k is 1
@@ -15,77 +15,66 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from reticent.audit.dichotomy import judged
+from reticent.audit.as_published import as_published
+from reticent.audit.grouping import number
 from reticent.audit.histograms import Histograms, histograms
-from reticent.audit.judge import Recount, measures
+from reticent.audit.kind import Finding, Matching, Recounted
 from reticent.audit.measure.counts import views
-from reticent.audit.result import Audit
-from reticent.audit.sensitive import Sensitive
+from reticent.audit.measures import measures
+from reticent.audit.sensitive import Sensitive, ranks
+from reticent.audit.subject import Subject
+from reticent.audit.unchanged import Linked, linked
 from reticent.errors import BundleDamaged
-from reticent.release import bundle
-from reticent.release.anatomized import COUNT, GROUP, Tables, schemas
-from reticent.release.generalized import count_data, read_data
+from reticent.release.anatomized import COUNT, GROUP
+from reticent.release.data import count_data, read_data
+from reticent.release.kind import data_files, reader
+from reticent.release.manifest import ColumnEntry, Manifest
+from reticent.table.roles import Role
 
 NOTE = "quasi-identifiers are published as they are: k is 1 wherever a combination is unique, and that is no fault of this kind"
 
 
-def audit_anatomized(folder: str | Path, expect_digest: str | None = None, source: Any = None) -> Audit:
-    """Judge every promise of an anatomized folder; a damaged or changed one is refused."""
-    folder = Path(folder)
-    manifest = bundle.verify(folder, expect_digest)
-    found = _read(folder, manifest)
-    listed = found.listed
-    column = Sensitive(found.column, views(listed.distinct(), listed.null), None)
-    verdicts = judged(
-        manifest["promises"], Recount(found.alike, [column]), manifest["withheld"], manifest.get("prepare", [])
-    )
-    achieved = {"k-anonymity": int(found.alike.min()), **measures(column)}
-    proven = None if source is None else compare(Tables.read(folder, manifest), manifest, source)
-    utility = {"rce": listed.reconstruction_error(), "c_avg": float(listed.sizes.mean())}
-    return Audit("anatomized", manifest["rows"], len(listed.sizes), manifest["withheld"], verdicts, achieved, utility,
-                 source=proven, notes=(NOTE,))  # fmt: skip
+@dataclass(frozen=True, slots=True)
+class Anatomized:
+    def recount(self, subject: Subject, *, each_row: bool) -> Recounted:
+        manifest, folder = _opened(subject)
+        files, schemas = data_files(folder, manifest), reader(subject.kind).schemas(manifest)
+        held = read_data(files["sensitive"], schemas["sensitive"])
+        quasi = [column.name for column in subject.quasi]
+        if each_row or subject.named(Role.INSENSITIVE):
+            frame, times = read_data(files["quasi"], schemas["quasi"]), None
+            alike, rows = frame.group_by(quasi).len()["len"].to_numpy(), frame[GROUP]
+        else:
+            frame, times = count_data(files["quasi"], schemas["quasi"], only=quasi)
+            alike, rows = times, read_data(files["quasi"], schemas["quasi"], only=[GROUP])[GROUP]
+        listed = _together(rows, held, manifest.sensitive, manifest.rows)
+        if times is None:
+            _refuse_disorder(subject, frame)
+        column = Sensitive(manifest.sensitive.name, views(listed.distinct(), listed.null), None)
+        achieved = {"k-anonymity": int(alike.min()), **measures(column)}
+        utility = {"rce": listed.reconstruction_error(), "c_avg": float(listed.sizes.mean())}
+        return Recounted(subject, frame, alike, listed.sizes, [column], achieved, utility, times, notes=(NOTE,),
+                         beside={"sensitive": held})  # fmt: skip
 
-
-@dataclass(frozen=True, eq=False)
-class Found:
-    """What both files say: how many rows have each combination of quasi-identifiers, and each group's histogram."""
-
-    column: str
-    alike: np.ndarray
-    listed: Histograms
-
-
-def _read(folder: Path, manifest: Mapping[str, Any]) -> Found:
-    names = [Path(name).stem for name in manifest["data"]]
-    if names != ["quasi", "sensitive"] or not set(manifest["data"]) <= set(manifest["files"]):
-        raise BundleDamaged(
-            "An anatomized release has the files 'quasi' and 'sensitive'.", why=f"This one names {len(names)} file(s)."
+    def match(self, recounted: Recounted, source: pl.DataFrame) -> Matching:
+        """Rows by all that `quasi` shows of them; the values of each group by those of the rows that can be told apart."""
+        subject, held = recounted.subject, recounted.beside["sensitive"]
+        theirs = as_published(source, subject.columns)
+        shown = [column.name for column in subject.columns if column.role != Role.SENSITIVE]
+        link = linked(recounted.frame, theirs, shown)
+        column = subject.named(Role.SENSITIVE)[0].name
+        return Matching(
+            link.unmatched, link.stray, None, findings=(_values(link, recounted.frame, held, theirs, column),)
         )
-    if sum(entry.get("role") == "sensitive" for entry in manifest["columns"]) != 1:
-        raise BundleDamaged("An anatomized release has one sensitive column.")
-    try:
-        return _recounted(folder, manifest)
-    except BundleDamaged:
-        raise
-    except Exception:  # the libraries' messages quote values
-        raise BundleDamaged(
-            "The files do not hold what the manifest says.", why="A column has values of another type."
-        ) from None
 
 
-def _recounted(folder: Path, manifest: Mapping[str, Any]) -> Found:
-    """Both files, each read once; quasi-identifiers are counted as they are read and not kept."""
-    rows, values = (folder / name for name in manifest["data"])
-    known = schemas(manifest["columns"])
-    quasi = [entry["name"] for entry in manifest["columns"] if entry["role"] == "quasi-identifying"]
-    _, alike = count_data(rows, known["quasi"], only=quasi)
-    beside = read_data(rows, known["quasi"], only={entry["name"] for entry in known["quasi"]} - set(quasi))
-    held = read_data(values, known["sensitive"])
-    column = next(entry for entry in manifest["columns"] if entry["role"] == "sensitive")
-    return Found(column["name"], alike, _together(beside[GROUP], held, column, manifest["rows"]))
+def _opened(subject: Subject) -> tuple[Manifest, Path]:
+    if subject.manifest is None or subject.path is None:
+        raise BundleDamaged("An anatomized release is a folder of two files.")
+    return subject.manifest, subject.path
 
 
-def _together(rows: pl.Series, held: pl.DataFrame, column: Mapping[str, Any], stated: int) -> Histograms:
+def _together(rows: pl.Series, held: pl.DataFrame, column: ColumnEntry, stated: int) -> Histograms:
     """The groups' histograms, if both files have the same groups, with as many rows as values."""
     faults = []
     if len(rows) != stated:
@@ -119,50 +108,63 @@ def uneven(rows: np.ndarray, groups: np.ndarray, sizes: np.ndarray) -> int:
     return int((has != holds).sum())
 
 
-@dataclass(frozen=True, slots=True)
-class Traced:
-    """Whether the published rows and values are the source's, as many as the manifest says."""
+def _refuse_disorder(subject: Subject, frame: pl.DataFrame) -> None:
+    """Rows stand sorted by all they show: group, quasi-identifiers in the order of their domains, carried columns.
 
-    rows: int
-    foreign_rows: int
-    foreign_values: int
-    withheld: int
-    said_withheld: int
-
-    @property
-    def passed(self) -> bool:
-        return not self.foreign_rows and not self.foreign_values and self.withheld == self.said_withheld
-
-    def to_dict(self) -> dict[str, Any]:
-        return {"rows": self.rows, "foreign_rows": self.foreign_rows, "foreign_values": self.foreign_values,
-                "withheld": self.withheld, "said_withheld": self.said_withheld, "passed": self.passed}  # fmt: skip
-
-    def __str__(self) -> str:
-        return f"  source: {self.foreign_rows} row(s) and {self.foreign_values} value(s) are not its own; {self.withheld} withheld"
+    Any other order could say which row of a group has which value.
+    """
+    keys: dict[str, Any] = {GROUP: frame[GROUP]}
+    for column in subject.quasi:
+        values = number(frame[column.name])
+        keys[column.name] = pl.Series(ranks(column, values.distinct)[0][values.codes])
+    keys |= {column.name: frame[column.name] for column in subject.named(Role.INSENSITIVE)}
+    order = pl.DataFrame(keys).select(pl.arg_sort_by(list(keys), nulls_last=True, maintain_order=True)).to_series()
+    if not (order.diff().drop_nulls() > 0).all():
+        raise BundleDamaged(
+            "The rows of the release are not sorted by all that they show.",
+            why="Another order can say which row of a group has which value.",
+            attempt="the publisher: somebody changed the release after it was published.",
+        )
 
 
-def compare(tables: Tables, manifest: Mapping[str, Any], source: Any) -> Traced:
-    """Every combination of quasi-identifiers, and every value, is published no more often than the source has it."""
-    from reticent.table.source import Source, collect, scan
-
-    quasi = [entry["name"] for entry in manifest["columns"] if entry["role"] == "quasi-identifying"]
-    given = isinstance(source, str | Path)
-    wanted = source if isinstance(source, Source) else Source(path=str(source) if given else None)
-    lazy = scan(wanted, None if given or isinstance(source, Source) else source)
-    rows = collect(lazy.select(*quasi, tables.column), "Reading the source")
-    texts = [pl.col(name).cast(pl.String) for name in quasi]
-    once = pl.lit(1, pl.Int64).alias(COUNT)
-    value = pl.col(tables.column).cast(pl.String)
-    foreign = (
-        _beyond(tables.quasi.select(*texts, once), rows.select(*texts, once), quasi),
-        _beyond(tables.sensitive.select(value, pl.col(COUNT)), rows.select(value, once), [tables.column]),
+def _values(link: Linked, rows: pl.DataFrame, held: pl.DataFrame, source: pl.DataFrame, column: str) -> Finding:
+    """Values that the source has not, or not in the group where the people are whose value can be told."""
+    both = number(held[column].append(source[column]))
+    listed, true = both.codes[: len(held)].astype(np.int64), both.codes[len(held) :].astype(np.int64)
+    size = len(both)
+    shown = np.bincount(listed, weights=held[COUNT].to_numpy(), minlength=size)
+    foreign = int(np.maximum(shown - np.bincount(true, minlength=size), 0).sum())
+    group = rows[GROUP].to_numpy().astype(np.int64)
+    known = _determined(link, group, true)
+    pairs, certain = np.unique(known[:, 0] * size + known[:, 1], return_counts=True)
+    stated: Mapping[int, int] = dict(
+        zip((held[GROUP].to_numpy().astype(np.int64) * size + listed).tolist(), held[COUNT].to_list(), strict=True)
     )
-    return Traced(len(rows), *foreign, len(rows) - len(tables.quasi), manifest["withheld"])
+    lacking = np.array([stated.get(pair, 0) for pair in pairs.tolist()], np.int64)
+    misplaced = int(np.maximum(certain - lacking, 0).sum())
+    return Finding(
+        "values",
+        not foreign and not misplaced,
+        {"foreign_values": foreign, "misplaced_values": misplaced},
+        f"{foreign:,} value(s) are not the source's; {misplaced:,} stand in a group whose people do not have them",
+    )
 
 
-def _beyond(shown: pl.DataFrame, held: pl.DataFrame, keys: list[str]) -> int:
-    """How many of the rows shown, counted by their keys, are more than were held."""
-    counted = [frame.group_by(keys).agg(pl.col(COUNT).cast(pl.Int64).sum()) for frame in (shown, held)]
-    both = counted[0].join(counted[1], on=keys, how="left", suffix=" held", nulls_equal=True)
-    more = both[COUNT] - both[f"{COUNT} held"].fill_null(0)
-    return int(more.clip(lower_bound=0).sum())
+def _determined(link: Linked, group: np.ndarray, true: np.ndarray) -> np.ndarray:
+    """(group, value) of every row that can be told: its people share a value, or all of its people are in one group."""
+    least, most = np.full(link.size, np.iinfo(np.int64).max), np.full(link.size, -1)
+    np.minimum.at(least, link.theirs, true)
+    np.maximum.at(most, link.theirs, true)
+    first, last = np.full(link.size, np.iinfo(np.int64).max), np.full(link.size, -1)
+    np.minimum.at(first, link.ours, group)
+    np.maximum.at(last, link.ours, group)
+    published, there = link.counts
+    one_value = least == most
+    one_group = (first == last) & (published == there) & ~one_value
+    ours, theirs = one_value[link.ours], one_group[link.theirs]
+    by_value = np.column_stack([group[ours], most[link.ours[ours]]])
+    by_group = np.column_stack([last[link.theirs[theirs]], true[theirs]])
+    return np.concatenate([by_value, by_group])
+
+
+EYES = Anatomized()

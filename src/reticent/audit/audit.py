@@ -1,30 +1,47 @@
-"""The audit: recount a release from its published files, by formulas of its own, and judge every promise."""
+"""The audit: recount a release from its published files, by formulas of its own, and judge every promise.
+
+One trunk for every kind: what only a kind knows, its `Eyes` say.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from reticent.audit.anatomized import audit_anatomized
+import numpy as np
+import polars as pl
+
 from reticent.audit.carried import carried
-from reticent.audit.dichotomy import judged
-from reticent.audit.grouping import Groups, Numbered, group, number
-from reticent.audit.judge import Recount, measures, worst
-from reticent.audit.measure import anonymity
-from reticent.audit.perturbed import audit_perturbed
+from reticent.audit.declared import disagreements
+from reticent.audit.evidence import Evidence, Redrawing, SourceRows
+from reticent.audit.judge import judge
+from reticent.audit.kind import Recounted, eyes
 from reticent.audit.population import population_sizes, source_entropy
 from reticent.audit.provenance import trace
-from reticent.audit.published import Published, open_folder, open_table
+from reticent.audit.reading import read_source, refuse_absent, source_of
 from reticent.audit.result import Audit
 from reticent.audit.risk import of_groups
-from reticent.audit.sensitive import Sensitive, jointly, recount
-from reticent.errors import BundleDamaged, JobError
-from reticent.release import bundle
-from reticent.release.reading.scale import Unreadable, scale
+from reticent.audit.subject import Subject, of_folder, of_table
+from reticent.audit.withholding import withheld_as_stated
+from reticent.errors import JobError
 from reticent.table.roles import Column, Role
-from reticent.utility import loss
+from reticent.table.spelling import notice
+
+
+@dataclass(frozen=True, eq=False)
+class Handed:
+    """What publish gives the audit beside the files: a population, the source as it was counted, and true values.
+
+    `source` holds distinct rows with how many `times` each occurs; `published` counts, for each sensitive column, the people
+    published who have each value.
+    """
+
+    population: Any = None
+    source: pl.DataFrame | None = None
+    times: np.ndarray | None = None
+    published: Mapping[str, Mapping[str, int]] | None = None
 
 
 def audit(release: Any, *, source: Any = None, expect_digest: str | None = None, job: Any = None,
@@ -35,113 +52,120 @@ def audit(release: Any, *, source: Any = None, expect_digest: str | None = None,
 
     `expect_digest` refuses a release that was changed.  `source` (a path, a frame or a `Source`) checks the rows against where
     they came from, and that nothing else of it leaked.  A plain CSV or Parquet file or frame needs the roles of its columns: a
-    `job`, `columns`, or `quasi`, `sensitive` and `hierarchy`; `missing` lists texts that mean null; `promises` are judged too.
+    `job`, `columns`, or `quasi`, `sensitive` and `hierarchy`.  `missing` lists texts that mean null; `promises` are judged too.
+    With a release folder, a `job` says how the source is read, and what the manifest must repeat of it.
     """
-    kind = None if _plain(release) else bundle.read_manifest(_folder(release))["kind"]
-    if kind == "perturbed":
-        return audit_perturbed(_folder(release), expect_digest, _source(source, job), missing)
-    if kind == "anatomized":
-        return audit_anatomized(_folder(release), expect_digest, source)
-    if kind is None:
-        published = _table(release, expect_digest, job, columns, quasi, sensitive, hierarchy, missing, promises)
+    given = {"columns": columns, "quasi": quasi, "sensitive": sensitive, "hierarchy": hierarchy}
+    if is_plain(release):
+        if expect_digest is not None:
+            raise JobError(
+                "A digest is that of a release folder; this is a plain table.", attempt="leaving expect_digest out."
+            )
+        asked = [*promises, *(job.promises if job is not None else ())]
+        subject = of_table(folder_of(release), declared_columns(job, given), asked, missing=_marks(job, missing),
+                           jointly=bool(getattr(job, "jointly", False)))  # fmt: skip
     else:
-        published = open_folder(
-            _folder(release), expect_digest, each_row=source is not None or _carries(_folder(release))
-        )
-    numbered = {column["name"]: number(published.frame[column["name"]]) for column in published.named(Role.QUASI)}
-    groups = group(list(numbered.values()), len(published.frame), published.times)
-    found = _sensitive(published, groups)
-    people = None if population is None else population_sizes(published, numbered, groups, population, missing)
-    table = Recount(groups.sizes, found, people, published.rows_per_person)
-    verdicts = judged(published.promises, table, published.withheld, (published.manifest or {}).get("prepare", []))
-    each = {column.name: measures(column) for column in found}
-    achieved = {"k-anonymity": anonymity.k(groups.sizes, published.rows_per_person), **worst(list(each.values()))}
-    notes: list[str] = []
-    utility = _utility(published, numbered, groups, notes)
-    proven = None
+        refuse_roles(given)
+        subject = of_folder(folder_of(release), expect_digest, promises)
+    rows = None if source is None else read_source(source_of(source, job, missing), missing)
+    found = _audited(subject, rows, Handed(population), missing)
+    notes = () if job is None or subject.foreign else disagreements(subject, job)
+    return replace(found, disagreements=notes) if notes else found
+
+
+def audit_staged(folder: Path, handed: Handed) -> Audit:
+    """What `publish` asks before it keeps a release: the promises, from the files and what it hands over."""
+    return _audited(of_folder(folder), None, handed, (), staged=True)
+
+
+def _audited(
+    subject: Subject, source: pl.DataFrame | None, handed: Handed, missing: Sequence[str], *, staged: bool = False
+) -> Audit:
+    found = eyes(subject.kind).recount(subject, each_row=not staged and (source is not None or not subject.foreign))
+    people = None if handed.population is None else population_sizes(found, handed.population, missing)
+    proven, redrawing, utility = None, _redrawing(found, handed), dict(found.utility)
     if source is not None:
-        proven, rows = trace(published, numbered, _source(source, job), missing)
-        utility["entropy"] = source_entropy(published, numbered, rows)
-    return Audit(published.kind, published.rows, len(groups), published.withheld, verdicts, achieved, utility,
-                 of_groups(list(numbered), groups.labels, groups.sizes, people), each if len(each) > 1 else {}, proven, tuple(notes),
-                 carried(published))  # fmt: skip
+        refuse_absent([column.name for column in subject.columns], source)
+        matching = eyes(subject.kind).match(found, source)
+        redrawing = matching.redrawing or redrawing
+        matching = replace(matching, findings=(*matching.findings, *withheld_as_stated(found, source)))
+        proven = trace(found, matching, source)
+        if found.labelled:
+            utility["entropy"] = source_entropy(found, source)
+    evidence = _evidence(found, people, redrawing, source, handed)
+    verdicts = tuple(judge(promise, evidence) for promise in subject.promises)
+    shown = found.labelled or not staged
+    risk = of_groups(list(found.labels), found.groups.labels, found.groups.sizes, people) if shown else None
+    return Audit(subject.kind, found.rows, len(found.sizes), subject.withheld, verdicts, found.measures, utility, risk,
+                 found.by_column, proven, (*found.notes, *_spellings(found)), carried(found))  # fmt: skip
 
 
-def _source(source: Any, job: Any) -> Any:
-    """A path is read as the job reads its source: the same delimiter, encoding and texts that mean missing."""
-    if isinstance(source, str | Path) and job is not None:
-        return replace(job.source, path=str(source))
-    return source
+def _evidence(
+    found: Recounted,
+    people: np.ndarray | None,
+    redrawing: Redrawing | None,
+    source: pl.DataFrame | None,
+    handed: Handed,
+) -> Evidence:
+    rows = SourceRows(source) if source is not None else None
+    if rows is None and handed.source is not None:
+        rows = SourceRows(handed.source, handed.times)
+    subject = found.subject
+    return Evidence(found.alike, found.sizes, found.sensitive, subject.withheld, subject.stages, subject.rows_per_person, people,
+                    redrawing, subject.columns, found, rows)  # fmt: skip
 
 
-def _carries(folder: Any) -> bool:
-    """Whether the release carries columns, whose values are measured row by row."""
-    return any(column.get("role") == Role.INSENSITIVE for column in bundle.read_manifest(folder)["columns"])
+def _redrawing(found: Recounted, handed: Handed) -> Redrawing | None:
+    """With withheld rows no file says the distribution that values were redrawn for: publish hands it over."""
+    redrawing = found.redrawing
+    if redrawing is None or redrawing.distribution is not None or handed.published is None:
+        return redrawing
+    counts = handed.published[found.subject.named(Role.SENSITIVE)[0].name]
+    return redrawing.of_counts([counts.get(value, 0) for value in redrawing.values])
 
 
-def _table(release: Any, expect_digest: str | None, job: Any, columns: Mapping[str, Column] | None, quasi: Iterable[str] | None,
-           sensitive: Iterable[str] | None, hierarchy: Mapping[str, Any] | None, missing: Sequence[str],
-           promises: Iterable[Any]) -> Published:  # fmt: skip
-    """A table that another tool made, with the roles of its columns."""
-    if expect_digest is not None:
-        raise JobError(
-            "A digest is that of a release folder; this is a plain table.", attempt="leaving expect_digest out."
-        )
-    declared = dict(columns or (job.columns if job is not None else {}))
-    declared |= {name: Column(Role.QUASI) for name in quasi or () if name not in declared}
-    declared |= {name: Column(Role.SENSITIVE, missing="category") for name in sensitive or () if name not in declared}
-    for name, tree in (hierarchy or {}).items():
+def _spellings(found: Recounted) -> list[str]:
+    """Values that are equal up to case, spaces or Unicode form count as different: said, because diversity may be only spelling."""
+    said = [notice(c.name, found.column(c.name).unique()) for c in found.subject.named(Role.SENSITIVE)]
+    return [sentence for sentence in said if sentence]
+
+
+def declared_columns(job: Any, given: Mapping[str, Any]) -> dict[str, Column]:
+    """The roles of a plain table's columns: a job's, or those named."""
+    declared = dict(given["columns"] or (job.columns if job is not None else {}))
+    declared |= {name: Column(Role.QUASI) for name in given["quasi"] or () if name not in declared}
+    declared |= {
+        name: Column(Role.SENSITIVE, missing="category") for name in given["sensitive"] or () if name not in declared
+    }
+    for name, tree in (given["hierarchy"] or {}).items():
         if name not in declared:
             raise JobError(
                 f"A hierarchy is given for {name!r}, which has no role.",
                 attempt="quasi=[...] or sensitive=[...] with it.",
             )
         declared[name] = replace(declared[name], hierarchy=tree)
-    asked = [*promises, *(job.promises if job is not None else ())]
-    marks = tuple(missing) or (job.source.missing if job is not None else ())
-    return open_table(_folder(release), declared, asked, missing=marks, jointly=bool(getattr(job, "jointly", False)))
+    return declared
 
 
-def _folder(release: Any) -> Any:
+def refuse_roles(given: Mapping[str, Any]) -> None:
+    """A release folder describes its own columns."""
+    named = [name for name, value in given.items() if value]
+    if named:
+        raise JobError(
+            f"{' and '.join(named)} describe{'s' if len(named) == 1 else ''} a plain table; a release folder describes itself.",
+            attempt="leaving them out.",
+        )
+
+
+def folder_of(release: Any) -> Any:
     return getattr(release, "folder", release)
 
 
-def _plain(release: Any) -> bool:
+def is_plain(release: Any) -> bool:
     """Whether this is a table that another tool made, not a release folder."""
-    folder = _folder(release)
+    folder = folder_of(release)
     return not isinstance(folder, str | Path) or Path(folder).is_file()
 
 
-def _sensitive(published: Published, groups: Groups) -> list[Sensitive]:
-    entries = published.named(Role.SENSITIVE)
-    if published.jointly and len(entries) > 1:
-        named = {
-            promise.get("column") for promise in published.promises
-        }  # promised of one column beside the combination
-        alone = [recount(entry, published.frame[entry["name"]], groups) for entry in entries if entry["name"] in named]
-        return [jointly(entries, published.frame, groups), *alone]
-    return [recount(entry, published.frame[entry["name"]], groups) for entry in entries]
-
-
-def _utility(
-    published: Published, numbered: Mapping[str, Numbered], groups: Groups, notes: list[str]
-) -> dict[str, Any]:
-    """Information loss from the labels.  A release whose labels cannot be read is damaged; of a foreign table that much is not known."""
-    columns = []
-    for entry in published.named(Role.QUASI):
-        values = numbered[entry["name"]]
-        labels = values.distinct.to_list()
-        try:
-            lines = scale(entry, labels, foreign=published.foreign)
-            columns.append(loss.Labelled(entry["name"], lines, lines.read(labels), values.times(groups.times)))
-        except Unreadable:
-            if not published.foreign:
-                raise BundleDamaged(
-                    f"Column {entry['name']!r} holds labels that its schema does not explain."
-                ) from None
-            notes.append(f"the labels of {entry['name']!r} are not understood: no information loss")
-    k = max((int(promise["k"]) for promise in published.promises if "k" in promise), default=1)
-    found = loss.measures(columns, groups.sizes, withheld=published.withheld, k=k, weights=published.weights)
-    if len(columns) < len(numbered):
-        found |= {"ail": None, "precision": None}
-    return found
+def _marks(job: Any, missing: Sequence[str]) -> tuple[str, ...]:
+    return tuple(missing) or (job.source.missing if job is not None else ())

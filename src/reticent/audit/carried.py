@@ -11,18 +11,19 @@ from typing import Any
 import numpy as np
 
 from reticent.audit.grouping import Numbered, number
-from reticent.audit.published import Published
+from reticent.audit.kind import Recounted
 from reticent.table.roles import Role
 
 
-def carried(published: Published) -> list[dict[str, Any]]:
+def carried(recounted: Recounted) -> list[dict[str, Any]]:
     """An entry for each carried column: `distinct` values, the share of rows whose value is `unique`, and `association`."""
-    sensitive = {entry["name"]: number(published.frame[entry["name"]]) for entry in published.named(Role.SENSITIVE)}
+    subject, frame = recounted.subject, recounted.frame
+    sensitive = {c.name: number(frame[c.name]) for c in subject.named(Role.SENSITIVE) if c.name in frame.columns}
     found = []
-    for entry in published.named(Role.INSENSITIVE):
-        values = number(published.frame[entry["name"]])
+    for entry in subject.named(Role.INSENSITIVE):
+        values = number(frame[entry.name])
         times = np.bincount(values.codes, minlength=len(values))
-        found.append({"column": entry["name"], "distinct": len(values), "unique": float((times == 1).sum() / len(published.frame)),
+        found.append({"column": entry.name, "distinct": len(values), "unique": float((times == 1).sum() / len(frame)),
                       "association": {name: cramers_v(values, other) for name, other in sensitive.items()}})  # fmt: skip
     return found
 

@@ -13,7 +13,8 @@ from typing import Any
 from reticent.audit.parquet_pages import Page, pages
 from reticent.audit.search import LEAST
 from reticent.release.bundle import MANIFEST
-from reticent.release.readme import text as readme_text
+from reticent.release.kind import reader
+from reticent.release.manifest import Manifest
 
 CHANCE = 8  # shorter texts occur by chance in numbers, codes and compressed bytes
 
@@ -27,13 +28,13 @@ class Piece:
     least: int = LEAST
 
 
-def pieces(folder: Path, manifest: Mapping[str, Any]) -> Iterator[Piece]:
+def pieces(folder: Path, manifest: Manifest) -> Iterator[Piece]:
     for path in sorted(folder.iterdir()):
         if path.name == MANIFEST:
             yield Piece(path.name, "\n".join(_strings(json.loads(path.read_text(encoding="utf-8")))).encode())
         elif path.suffix == ".parquet":
             yield from _parquet(path)
-        elif path.name == "README.md" and path.read_text(encoding="utf-8") == readme_text(dict(manifest)):
+        elif path.name == "README.md" and path.read_text(encoding="utf-8") == reader(manifest.kind).readme(manifest):
             continue  # a function of the manifest, which was searched
         else:
             yield Piece(path.name, path.read_bytes())

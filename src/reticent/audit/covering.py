@@ -7,20 +7,18 @@ counting decides; otherwise it is a matching, and a maximum flow finds whether i
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import polars as pl
 
 from reticent.audit.grouping import Numbered, number, pack
-from reticent.audit.published import Published
-from reticent.audit.regions import Cover, Regions, cover, join
+from reticent.audit.subject import Subject
 from reticent.kernels import row_matching
-from reticent.release.reading.scale import Extent, Line, Scale, Unreadable, scale
-from reticent.table.builders import rebuilt
+from reticent.release.manifest import ColumnEntry
+from reticent.release.reading.cover import Cover, Regions, join
+from reticent.release.reading.places import placed, rebuilt
 from reticent.table.roles import Role
 from reticent.table.types import dtype_named, typed
 
@@ -41,20 +39,28 @@ class Covering:
     def stray(self) -> np.ndarray:
         return (self.regions.covering() == 0)[self.point_of_row]
 
+    def mean_places(self) -> np.ndarray:
+        """For each published row the mean position of the source rows that its box covers."""
+        rows = np.arange(len(self.point_of_row))
+        positions = np.bincount(self.point_of_row, weights=rows, minlength=len(self.point_rows))
+        boxes = len(self.box_rows)
+        held = self.regions.total(self.point_rows, boxes)
+        return (self.regions.total(positions, boxes) / np.maximum(held, 1))[self.box_of_row]
 
-def match_rows(published: Published, numbered: Mapping[str, Numbered], source: pl.DataFrame) -> Covering:
+
+def match_rows(subject: Subject, frame: pl.DataFrame, labels: Mapping[str, Numbered], source: pl.DataFrame) -> Covering:
     """Boxes from the published rows, points from the source rows, joined and matched."""
     covers, boxes, points = [], [], []
-    for entry in published.named(Role.QUASI):
-        entry = rebuilt(entry, source[entry["name"]])
-        labels = numbered[entry["name"]]
-        covered, values = label_cover(entry, labels.distinct, number(source[entry["name"]]), foreign=published.foreign)
+    for entry in subject.quasi:
+        whole = rebuilt(entry, source[entry.name])
+        shown = labels[entry.name]
+        covered, values = label_cover(whole, shown.distinct, number(source[entry.name]), foreign=subject.foreign)
         covers.append(covered)
-        boxes.append(labels)
+        boxes.append(shown)
         points.append(values)
-    ours, theirs, size = _values(published, source)
+    ours, theirs, size = _values(subject, frame, source)
     covers.append(Cover(np.arange(size), np.arange(size), np.full(size, -1), np.zeros((0, size + 1), np.int32)))
-    box, box_rows, box_of_row = _distinct([*boxes, ours], len(published.frame))
+    box, box_rows, box_of_row = _distinct([*boxes, ours], len(frame))
     point, point_rows, point_of_row = _distinct([*points, theirs], len(source))
     regions = join(covers, box, point)
     overlapping = bool((regions.covering() > 1).any())
@@ -76,124 +82,39 @@ def _distinct(columns: Sequence[Numbered], rows: int) -> tuple[np.ndarray, np.nd
 
 
 def label_cover(
-    entry: Mapping[str, Any], labels: pl.Series, source: Numbered, *, foreign: bool = False
+    entry: ColumnEntry, labels: pl.Series, source: Numbered, *, foreign: bool = False
 ) -> tuple[Cover, Numbered]:
-    """The codes under each label, and the source column in these codes: in the column's order, then the null, then one for each
-    value that the schema does not explain, which lies under `*` alone."""
-    texts, values = labels.to_list(), source.distinct
-    if (
-        "built" in entry
-    ):  # the manifest holds as much of it as is published: the whole is built again from the source's values
-        from reticent.table.builders import rebuilt
-
-        entry = rebuilt(entry, values)
-    column = scale(entry, texts, foreign=foreign)
-    extents = column.read(texts)
-    places = _places(column, entry, values)
-    known = sorted({place for place in places if place is not None})
-    code = {place: i for i, place in enumerate(known)}
-    size = len(known) + 1
-    codes = np.empty(len(values), np.int64)
-    for i, (place, value) in enumerate(zip(places, values.to_list(), strict=True)):
-        if place is not None:
-            codes[i] = code[place]
-        elif value is None:
-            codes[i] = len(known)
-        else:
-            codes[i], size = size, size + 1
-    covered = [_codes(extent, known, code, size) for extent in extents]
-    return cover(covered, size), Numbered(codes[source.codes], pl.Series(np.arange(size)))
+    """The codes under each label, and the source column in these codes."""
+    found = placed(entry, labels.to_list(), source.distinct, foreign=foreign)
+    return found.cover, Numbered(found.codes[source.codes], pl.Series(np.arange(found.size)))
 
 
-def _places(column: Scale, entry: Mapping[str, Any], values: pl.Series) -> list[Any]:
-    """Where each value stands: a position on a line, a leaf's number in a tree; None for null and for values unknown to the schema."""
-    texts = values.cast(pl.String).to_list()
-    if not isinstance(column, Line):
-        return [None if text is None else column.leaf.get(text) for text in texts]
-    if values.dtype.is_temporal():
-        texts = (values if values.dtype == pl.Date else values.dt.to_string("iso")).cast(pl.String).to_list()
-    if column.kind != "ordinal":
-        texts = [None if text is None else text.strip() for text in texts]
-    present = [text for text in texts if text is not None]
-    try:
-        found = dict(zip(present, column.positions(present), strict=True))
-    except Unreadable:
-        found = {text: _place(column, text) for text in present}
-    ends = [column.positions([str(entry[side])])[0] if side in entry else None for side in ("bottom", "top")]
-    return [None if text is None or found[text] is None else _within(found[text], *ends) for text in texts]
-
-
-def _within(place: Any, bottom: Any, top: Any) -> Any:
-    """Where a value is published that lies beyond a declared top or bottom: at the bound."""
-    place = place if top is None else min(place, top)
-    return place if bottom is None else max(place, bottom)
-
-
-def beyond(entry: Mapping[str, Any], values: pl.Series) -> pl.Series:
-    """Which values lie beyond a declared top or bottom, and so must not be published."""
-    column = scale(entry, [])
-    if not isinstance(column, Line) or not {"top", "bottom"} & set(entry):
-        return pl.Series([False] * len(values), dtype=pl.Boolean)
-    free = {name: value for name, value in entry.items() if name not in ("top", "bottom")}
-    places = zip(_places(column, free, values), _places(column, entry, values), strict=True)
-    return pl.Series([was != now for was, now in places], dtype=pl.Boolean)
-
-
-def _place(column: Line, text: str) -> Any:
-    try:
-        return column.positions([text])[0]
-    except Unreadable:
-        return None
-
-
-def _codes(extent: Extent, known: list[Any], code: Mapping[Any, int], size: int) -> np.ndarray:
-    if extent.form == "any":
-        return np.arange(size)
-    if extent.form == "null":
-        return np.array([len(known)])
-    if extent.form == "range":
-        first = (
-            (bisect_right if extent.open_lower else bisect_left)(known, extent.lower)
-            if extent.endless != "lower"
-            else 0
-        )
-        last = (
-            (bisect_left if extent.open_upper else bisect_right)(known, extent.upper)
-            if extent.endless != "upper"
-            else len(known)
-        )
-        return np.arange(first, last)
-    if isinstance(extent.leaves, range):
-        return np.arange(bisect_left(known, extent.leaves[0]), bisect_right(known, extent.leaves[-1]))
-    return np.array(sorted(code[leaf] for leaf in extent.leaves if leaf in code), np.int64)
-
-
-def _values(published: Published, source: pl.DataFrame) -> tuple[Numbered, Numbered, int]:
+def _values(subject: Subject, frame: pl.DataFrame, source: pl.DataFrame) -> tuple[Numbered, Numbered, int]:
     """Sensitive and carried values of published and of source rows in one numbering: what must be equal."""
     ours, theirs = [], []
-    for entry in published.columns:
-        if entry["role"] == Role.QUASI:
+    for entry in subject.columns:
+        if entry.role == Role.QUASI:
             continue
-        one, other = number(published.frame[entry["name"]]), number(source[entry["name"]])
+        one, other = number(frame[entry.name]), number(source[entry.name])
         both = number(_texts(one.distinct, entry).append(_texts(rounded(other.distinct, entry), entry)))
         ours.append(Numbered(both.codes[: len(one)][one.codes], both.distinct))
         theirs.append(Numbered(both.codes[len(one) :][other.codes], both.distinct))
-    rows = len(published.frame)
+    rows = len(frame)
     word = np.concatenate([pack(ours, rows), pack(theirs, len(source))]) if _fits(ours) else _word(ours, theirs, rows)
     distinct, codes = np.unique(word, return_inverse=True)
     names = pl.Series(distinct)
     return Numbered(codes[:rows], names), Numbered(codes[rows:], names), len(distinct)
 
 
-def rounded(values: pl.Series, entry: Mapping[str, Any]) -> pl.Series:
+def rounded(values: pl.Series, entry: ColumnEntry) -> pl.Series:
     """Source values as a column that says `round_to` publishes them: the nearest multiple, ties to the even one."""
-    if "round_to" not in entry:
+    if entry.round_to is None:
         return values
     texts = values.cast(pl.String).str.strip_chars() if values.dtype == pl.String else values
     given = texts.cast(pl.Float64, strict=False).fill_nan(None)
-    step = entry["round_to"]
+    step = entry.round_to
     multiples = [None if x is None else round(x / step) * step for x in given.to_list()]
-    return pl.Series(multiples, dtype=dtype_named(entry["dtype"]), strict=False)
+    return pl.Series(multiples, dtype=dtype_named(entry.dtype), strict=False)
 
 
 def _fits(columns: Sequence[Numbered]) -> bool:
@@ -208,13 +129,13 @@ def _word(ours: Sequence[Numbered], theirs: Sequence[Numbered], rows: int) -> np
     return pack(both, len(both[0].codes))
 
 
-def _texts(values: pl.Series, entry: Mapping[str, Any]) -> pl.Series:
+def _texts(values: pl.Series, entry: ColumnEntry) -> pl.Series:
     """Values as the texts of the type that is published, so that 1, 1.0 and "1" agree where the column is numeric."""
-    wanted = dtype_named(entry["dtype"])
+    wanted = dtype_named(entry.dtype)
     if values.dtype == wanted or wanted == pl.String:
         return values.cast(pl.String)
     try:
-        found = typed(values.str.strip_chars(), entry["dtype"]) if values.dtype == pl.String else values.cast(wanted)
+        found = typed(values.str.strip_chars(), entry.dtype) if values.dtype == pl.String else values.cast(wanted)
     except Exception:
         return values.cast(pl.String)
     return found.cast(pl.String)

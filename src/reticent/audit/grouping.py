@@ -107,8 +107,8 @@ def unpack(words: np.ndarray, columns: Sequence[Numbered]) -> np.ndarray:
 
 
 @dataclass(frozen=True, eq=False)
-class Groups:
-    """Groups in order of their words: `labels[group, column]` numbers its labels."""
+class PublishedGroups:
+    """PublishedGroups in order of their words: `labels[group, column]` numbers its labels."""
 
     word: np.ndarray  # of each row
     sizes: np.ndarray
@@ -139,7 +139,7 @@ def _tally(words: np.ndarray, times: np.ndarray | None) -> tuple[np.ndarray, np.
     return distinct, np.bincount(which, weights=times, minlength=len(distinct)).astype(np.int64)
 
 
-def group(columns: Sequence[Numbered], rows: int, times: np.ndarray | None = None) -> Groups:
+def group(columns: Sequence[Numbered], rows: int, times: np.ndarray | None = None) -> PublishedGroups:
     word = pack(columns, rows)
     distinct, sizes = _tally(word, times)
     if prod(len(column) for column in columns) <= _WORD:
@@ -148,4 +148,4 @@ def group(columns: Sequence[Numbered], rows: int, times: np.ndarray | None = Non
         row = np.empty(len(distinct), np.int64)
         row[np.searchsorted(distinct, word)] = np.arange(rows)
         labels = np.column_stack([column.codes[row] for column in columns])
-    return Groups(word, sizes, labels, times)
+    return PublishedGroups(word, sizes, labels, times)

@@ -1,15 +1,13 @@
-"""Each group's sensitive values with their counts, as an anatomized release lists them: put in order, and each histogram once.
+"""Each group's sensitive values with their counts, as an anatomized release lists them, each histogram once.
 
-Nothing is taken on trust: a file whose rows are not in the order of group and value is sorted, and a value that is listed twice
-for a group is damage.
+Nothing is taken on trust: a file whose rows are not in the order of group and value, or that lists a value twice for a group, is
+damage.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -19,6 +17,7 @@ from reticent.audit.measure.counts import Counts
 from reticent.audit.sensitive import ranks
 from reticent.errors import BundleDamaged
 from reticent.release.anatomized import COUNT, GROUP
+from reticent.release.manifest import ColumnEntry
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,22 +92,20 @@ class Histograms:
         return Counts(group, self.value[entry].astype(np.int64), self.count[entry].astype(np.int64), self.totals)
 
 
-def histograms(column: Mapping[str, Any], held: pl.DataFrame) -> Histograms:
+def histograms(column: ColumnEntry, held: pl.DataFrame) -> Histograms:
     """The sensitive file, its values numbered; a value listed twice for a group is damage."""
-    numbered = number(held[column["name"]])
+    numbered = number(held[column.name])
     rank, _ = ranks(column, numbered.distinct)
     size = int(rank.max()) + 1
     group, count = held[GROUP].to_numpy(), held[COUNT].to_numpy()
     value = looked_up(rank.astype(np.int32), numbered.codes)
     same = group[1:] == group[:-1]
     if not ((group[1:] > group[:-1]) | (same & (value[1:] > value[:-1]))).all():
-        order = np.lexsort((value, group))
-        group, value, count = group[order], value[order], count[order]
-        same = group[1:] == group[:-1]
-        if (same & (value[1:] == value[:-1])).any():
-            raise BundleDamaged(
-                "The two files of the release do not belong together.", why="A value is listed twice for a group."
-            )
+        raise BundleDamaged(
+            "The groups' values are not listed once each, sorted by group and value.",
+            why="Another order can say which row of a group has which value.",
+            attempt="the publisher: somebody changed the release after it was published.",
+        )
     null = np.zeros(size, bool)
     null[rank] = numbered.distinct.is_null().to_numpy()
     starts = np.flatnonzero(np.append(True, ~same))

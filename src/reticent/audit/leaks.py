@@ -13,12 +13,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
+from reticent import catalogue
 from reticent.audit.contents import Piece, dictionaries, file_pieces, pieces
-from reticent.audit.covering import Covering, beyond
-from reticent.audit.published import Published
+from reticent.audit.kind import Recounted
 from reticent.audit.search import Needles
+from reticent.audit.subject import Subject
+from reticent.release.manifest import ColumnEntry
+from reticent.release.reading.places import beyond
 from reticent.table.grammar import ANY, parse
 from reticent.table.roles import Role
 
@@ -32,97 +36,100 @@ class Leak:
     values: int
 
 
-def find(published: Published, source: pl.DataFrame, found: Covering, path: Path | None) -> list[Leak]:
-    """All leaks, by source column and file; the values themselves are not kept."""
-    names = [entry["name"] for entry in published.columns]
+def find(recounted: Recounted, source: pl.DataFrame, stray: np.ndarray) -> list[Leak]:
+    """All leaks, by source column and file; the values themselves are not kept.  `stray` source rows were not published."""
+    subject, path = recounted.subject, recounted.subject.path
+    names = [entry.name for entry in subject.columns]
     hidden = {name: _texts(source[name]) for name in source.columns if name not in names}
-    stray = found.stray
     withheld, shown = {}, {}
-    for entry in published.columns:
-        name = entry["name"]
+    for entry in subject.columns:
+        name = entry.name
         values = source[name]
-        if entry["role"] == Role.QUASI:
+        if entry.role == Role.QUASI:
             shown[name] = _texts(values.filter(pl.Series(~stray))) - _hidden(entry, values)
         else:
-            shown[name] = _texts(published.frame[name])
-        withheld[name] = _texts(values) - shown[name] - _listed(entry)
-    leaks = _whole_values(published, withheld, path)
+            shown[name] = _texts(recounted.column(name))
+        withheld[name] = (
+            _texts(values) - shown[name] - _listed(entry) - _texts(recounted.column(name)) - recounted.explained
+        )
+    leaks = _whole_values(recounted, withheld)
     secret = {**hidden, **{name: texts for name, texts in withheld.items() if texts}}
     needles = Needles(text for texts in secret.values() for text in texts)
     if path is None or not len(needles):
         return leaks
-    needles.ignore_those_in("\n".join(_explained(published, shown)).encode())
+    needles.ignore_those_in("\n".join([*_explained(subject, shown), *recounted.explained]).encode())
     hits: dict[str, set[str]] = {}
-    for piece in _pieces(published, path):
+    for piece in _pieces(subject, path):
         hits.setdefault(piece.file, set()).update(needles.found_in(piece.data, piece.least))
     return leaks + [Leak(name, file, len(texts & present)) for file, present in sorted(hits.items()) for name, texts in secret.items()
                     if texts & present]  # fmt: skip
 
 
-def _hidden(entry: Mapping[str, Any], values: pl.Series) -> set[str]:
+def _hidden(entry: ColumnEntry, values: pl.Series) -> set[str]:
     """Values of a column beyond its top or bottom: whoever has them, they are published as the bound."""
-    if not {"top", "bottom"} & set(entry):
+    if entry.top is None and entry.bottom is None:
         return set()
     distinct = values.unique().drop_nulls()
     return _texts(distinct.filter(beyond(entry, distinct)))
 
 
-def _pieces(published: Published, path: Path) -> Iterable[Piece]:
-    return file_pieces(path) if published.manifest is None else pieces(path, published.manifest)
+def _pieces(subject: Subject, path: Path) -> Iterable[Piece]:
+    return file_pieces(path) if subject.manifest is None else pieces(path, subject.manifest)
 
 
 def _texts(series: pl.Series) -> set[str]:
     return set(series.cast(pl.String).drop_nulls().unique().to_list())
 
 
-def _listed(entry: Mapping[str, Any]) -> set[str]:
+def _listed(entry: ColumnEntry) -> set[str]:
     """Values that the steward's own hierarchy or order names: published as given, whoever has them."""
-    return {str(text) for row in entry.get("hierarchy") or () for text in row} | {
-        str(text) for text in entry.get("order") or ()
-    }
+    return {text for row in entry.hierarchy or () for text in row} | set(entry.order or ())
 
 
-def _explained(published: Published, shown: Mapping[str, set[str]]) -> list[str]:
+def _explained(subject: Subject, shown: Mapping[str, set[str]]) -> list[str]:
     """Texts that the release may show."""
-    found = [entry["name"] for entry in published.columns]
+    found = [entry.name for entry in subject.columns]
     found += [text for texts in shown.values() for text in texts]
-    found += [text for entry in published.columns for text in _listed(entry)]
-    found += [
-        word
-        for entry in published.columns
-        for word in (entry["role"], entry["type"], entry["dtype"], "null", "missing")
-    ]
+    found += [text for entry in subject.columns for text in _listed(entry)]
+    found += [word for entry in subject.columns for word in (entry.role, entry.type, entry.dtype, "null", "missing")]
     return found + _WORDS
 
 
-_WORDS = ["reticent format kind generalized data rows withheld columns name role type dtype domain order hierarchy values jointly top bottom round_to rows_per_person",
-          "promises model column method weights seeded prepare files sha256 bytes data.parquet data.csv README.md manifest.json true false",
-          "quasi-identifying sensitive insensitive numeric categorical ordinal date carried refuse category enhanced two_sided distance"]  # fmt: skip
+_WORDS = ["reticent format kind data rows withheld columns name role type dtype domain order hierarchy values jointly top bottom round_to",
+          "rows_per_person promises model column method weights seeded prepare files sha256 bytes .parquet .csv README.md manifest.json",
+          "true false quasi-identifying sensitive insensitive numeric categorical ordinal date carried refuse category group count",
+          *catalogue.PROMISES, *catalogue.METHODS, *catalogue.STAGES, *catalogue.KINDS,
+          *(word for row in (*catalogue.PROMISES.values(), *catalogue.METHODS.values(), *catalogue.STAGES.values())
+            for word in row.parameters)]  # fmt: skip
 
 
-def _whole_values(published: Published, withheld: Mapping[str, set[str]], path: Path | None) -> list[Leak]:
+def _whole_values(recounted: Recounted, withheld: Mapping[str, set[str]]) -> list[Leak]:
     """Values that only withheld rows have, as ends and members of labels, in the manifest, in dictionaries and statistics."""
-    leaks = []
-    for entry in published.columns:
-        name, secret = entry["name"], withheld[entry["name"]]
-        if entry["role"] == Role.QUASI:
-            members = {
-                text
-                for label in published.frame[name].unique().drop_nulls()
-                if label != ANY
-                for text in _members(label)
-            }
-            stated = {str(text) for text in [*(entry.get("domain") or ()), *(entry.get("values") or ())]}
-            leaks += [
-                Leak(name, where, len(secret & texts))
-                for where, texts in (("data", members), ("manifest.json", stated))
-                if secret & texts
-            ]
+    leaks, path = [], recounted.subject.path
+    for entry in recounted.subject.columns:
+        name, secret = entry.name, withheld[entry.name]
+        if entry.role == Role.QUASI:
+            stated = {str(text) for text in [*(entry.domain or ()), *(entry.values or ())]}
+            found = (("data", _shown_members(recounted, name)), ("manifest.json", stated))
+            leaks += [Leak(name, where, len(secret & texts)) for where, texts in found if secret & texts]
     if path is not None:
         for file in [path] if path.is_file() else sorted(path.glob("*.parquet")):
             if file.suffix in (".parquet", ".pq"):
-                leaks += _unused(published, file)
+                leaks += _unused(_tables(recounted, file), file)
     return leaks
+
+
+def _shown_members(recounted: Recounted, name: str) -> set[str]:
+    """The ends and members of a column's labels; exact values are what they are."""
+    if not recounted.labelled:
+        return set()
+    labels = recounted.frame[name].unique().drop_nulls()
+    return {text for label in labels if label != ANY for text in _members(label)}
+
+
+def _tables(recounted: Recounted, file: Path) -> pl.DataFrame:
+    """The rows of a file of the release."""
+    return recounted.beside.get(file.stem, recounted.frame)
 
 
 def _members(label: str) -> tuple[str, ...]:
@@ -132,13 +139,13 @@ def _members(label: str) -> tuple[str, ...]:
         return ()
 
 
-def _unused(published: Published, file: Path) -> list[Leak]:
+def _unused(rows: pl.DataFrame, file: Path) -> list[Leak]:
     """Dictionary entries and statistics that no row refers to."""
     import pyarrow.parquet as pq
 
-    physical = {}
-    for name in published.frame.columns:
-        values = published.frame[name].drop_nulls().unique()
+    physical: dict[str, set[Any]] = {}
+    for name in rows.columns:
+        values = rows[name].drop_nulls().unique()
         physical[name] = (
             {text.encode() for text in values} if values.dtype == pl.String else set(values.to_physical().to_list())
         )
@@ -151,7 +158,7 @@ def _unused(published: Published, file: Path) -> list[Leak]:
         for at in range(metadata.num_columns):
             chunk = metadata.row_group(group).column(at)
             if chunk.path_in_schema in physical and chunk.statistics is not None and chunk.statistics.has_min_max:
-                known = set(published.frame[chunk.path_in_schema].drop_nulls().unique().to_list())
+                known = set(rows[chunk.path_in_schema].drop_nulls().unique().to_list())
                 ends = {chunk.statistics.min, chunk.statistics.max}
                 extra.setdefault(chunk.path_in_schema, set()).update(ends - known)
     return [Leak(name, file.name, len(values)) for name, values in extra.items() if values]

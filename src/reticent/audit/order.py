@@ -1,4 +1,4 @@
-"""Does the order of the published rows say anything about the order of the source?
+"""Does the order of the published rows say anything about the order of the source, or about what was not published?
 
 A row's content points to where its source row may stand: the mean position of the source rows it can stand for.  The statistic
 is Spearman's rank correlation of that with the row's place in the published file.  If the rows were shuffled, its mean is 0
@@ -12,31 +12,48 @@ from math import erfc, sqrt
 
 import numpy as np
 
-from reticent.audit.covering import Covering
-
 SIGNIFICANCE = 1e-6
 """A shuffled release is called unshuffled once in a million audits."""
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
+    """`canonical`: rows are sorted by all they show, which was checked, and so say nothing more."""
+
     correlation: float
     p_value: float
     significance: float = SIGNIFICANCE
+    canonical: bool = False
 
     @property
     def shuffled(self) -> bool:
-        return self.p_value >= self.significance
+        return self.canonical or self.p_value >= self.significance
+
+    def to_dict(self) -> dict[str, float | bool]:
+        if self.canonical:
+            return {"canonical": True, "shuffled": True}
+        return {"correlation": self.correlation, "p_value": self.p_value, "significance": self.significance,
+                "shuffled": self.shuffled}  # fmt: skip
+
+    def __str__(self) -> str:
+        if self.canonical:
+            return "rows are sorted by all that they show"
+        return (f"row order: rank correlation {self.correlation:+.4f}, p = {self.p_value:.2g} "
+                f"({'shuffled' if self.shuffled else 'NOT shuffled'} at {self.significance:g})")  # fmt: skip
 
 
-def rank_correlation(found: Covering) -> Order:
-    positions = np.bincount(
-        found.point_of_row, weights=np.arange(len(found.point_of_row)), minlength=len(found.point_rows)
-    )
-    boxes = len(found.box_rows)
-    held = found.regions.total(found.point_rows, boxes)
-    mean = found.regions.total(positions, boxes) / np.maximum(held, 1)
-    rank = _ranks(mean)[found.box_of_row]
+CANONICAL = Order(0.0, 1.0, canonical=True)
+
+
+def order_of(*scores: np.ndarray | None) -> Order:
+    """The most telling of these scores of the published rows, each in the order of the file; canonical where there is none."""
+    found = [rank_correlation(score) for score in scores if score is not None]
+    return min(found, key=lambda order: order.p_value) if found else CANONICAL
+
+
+def rank_correlation(score: np.ndarray) -> Order:
+    """Of a score of each published row with the row's place."""
+    rank = np.unique(score, return_inverse=True)[1].astype(np.float64)  # any monotone score keeps the null distribution
     n = len(rank)
     place = np.arange(n) - (n - 1) / 2
     rank = rank - rank.mean()
@@ -45,8 +62,3 @@ def rank_correlation(found: Covering) -> Order:
         return Order(0.0, 1.0)
     correlation = float(np.dot(rank, place)) / spread
     return Order(correlation, erfc(abs(correlation) * sqrt(n - 1) / sqrt(2)))
-
-
-def _ranks(values: np.ndarray) -> np.ndarray:
-    """Dense ranks; any monotone score keeps the null distribution."""
-    return np.unique(values, return_inverse=True)[1].astype(np.float64)

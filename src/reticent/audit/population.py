@@ -2,35 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from reticent.audit.covering import label_cover
-from reticent.audit.grouping import Groups, Numbered, number, pack
-from reticent.audit.provenance import read_source
-from reticent.audit.published import Published
-from reticent.audit.regions import join
+from reticent.audit.grouping import number, pack
+from reticent.audit.kind import Recounted
+from reticent.audit.reading import read_source
 from reticent.errors import ColumnError
-from reticent.table.roles import Role
+from reticent.release.reading.cover import join
+from reticent.table.grammar import value_label
 from reticent.utility.loss import entropy_bits
 
 
-def population_sizes(published: Published, numbered: Mapping[str, Numbered], groups: Groups, population: Any,
-                     missing: Sequence[str] = ()) -> np.ndarray:  # fmt: skip
+def population_sizes(found: Recounted, population: Any, missing: Sequence[str] = ()) -> np.ndarray:
     """How many people of a population table each published combination fits (Sweeney 2002's k-map)."""
-    names = [entry["name"] for entry in published.named(Role.QUASI)]
+    subject = found.subject
+    names = [entry.name for entry in subject.quasi]
     people = read_source(population, missing)
     absent = [name for name in names if name not in people.columns]
     if absent:
         raise ColumnError(f"The population table lacks {len(absent)} quasi-identifying column(s): {', '.join(map(repr, absent))}.",
                           attempt="a table with the same columns.")  # fmt: skip
     covers, codes = [], []
-    for entry in published.named(Role.QUASI):
-        labels = numbered[entry["name"]].distinct
-        covered, values = label_cover(entry, labels, number(people[entry["name"]]), foreign=published.foreign)
+    for entry in subject.quasi:
+        covered, values = label_cover(
+            entry, _labels(found, entry.name), number(people[entry.name]), foreign=subject.foreign
+        )
         covers.append(covered)
         codes.append(values)
     word = pack(codes, len(people))
@@ -38,20 +39,27 @@ def population_sizes(published: Published, numbered: Mapping[str, Numbered], gro
     row = np.empty(len(distinct), np.int64)
     row[of_row] = np.arange(len(people))
     points = np.column_stack([column.codes[row] for column in codes])
-    return join(covers, groups.labels, points).total(count.astype(np.int64), len(groups))
+    return join(covers, found.groups.labels, points).total(count.astype(np.int64), len(found.groups))
 
 
-def source_entropy(published: Published, numbered: Mapping[str, Numbered], source: pl.DataFrame) -> float:
+def _labels(found: Recounted, name: str) -> pl.Series:
+    """A quasi-identifier's distinct labels; an exact value is its own label."""
+    distinct = found.labels[name].distinct
+    if found.labelled:
+        return distinct
+    texts = distinct.cast(pl.String).to_list()
+    return pl.Series([None if text is None else value_label(text) for text in texts], dtype=pl.String)
+
+
+def source_entropy(found: Recounted, source: pl.DataFrame) -> float:
     """Non-uniform entropy in bits, over all cells of the source."""
-    bits = 0.0
-    for entry in published.named(Role.QUASI):
-        labels = numbered[entry["name"]]
-        covered, values = label_cover(entry, labels.distinct, number(source[entry["name"]]), foreign=published.foreign)
-        rows = np.bincount(values.codes)
-        found = join([covered], np.arange(len(labels)).reshape(-1, 1), np.arange(len(rows)).reshape(-1, 1)).total(
-            rows, len(labels)
+    bits, subject = 0.0, found.subject
+    for entry in subject.quasi:
+        labels = found.labels[entry.name]
+        covered, values = label_cover(entry, labels.distinct, number(source[entry.name]), foreign=subject.foreign)
+        held = np.bincount(values.codes)
+        under = join([covered], np.arange(len(labels)).reshape(-1, 1), np.arange(len(held)).reshape(-1, 1)).total(
+            held, len(labels)
         )
-        bits += entropy_bits(
-            np.bincount(labels.codes, minlength=len(labels)), found, rows, len(source) - len(published.frame)
-        )
+        bits += entropy_bits(np.bincount(labels.codes, minlength=len(labels)), under, held, len(source) - found.rows)
     return bits

@@ -1,26 +1,24 @@
-"""The audit against the source: every published row stands for a source row, and nothing else of the source is in the folder."""
+"""The audit against the source, for every kind: published rows stand for source rows, their order says nothing, nothing leaked."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from reticent.audit.covering import match_rows
-from reticent.audit.grouping import Numbered
+from reticent.audit.canonical import odd_bytes
+from reticent.audit.kind import Finding, Matching, Recounted
 from reticent.audit.leaks import Leak, find
-from reticent.audit.order import Order, rank_correlation
-from reticent.audit.published import Published
-from reticent.errors import AuditFailed
-from reticent.table.source import Source, collect, scan
+from reticent.audit.order import Order, order_of
 
 
 @dataclass(frozen=True, eq=False)
 class Provenance:
-    """What the comparison with the source found.  `withheld` is how many source rows were not published."""
+    """What the comparison with the source found.  `withheld` is how many source rows were not published.
+
+    `odd` names files whose bytes are not those that the writer makes of their rows.
+    """
 
     rows: int
     withheld: int
@@ -29,18 +27,23 @@ class Provenance:
     overlapping: bool
     order: Order
     leaks: tuple[Leak, ...]
+    odd: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
 
     @property
     def passed(self) -> bool:
         """Every row is covered, as many are missing as is stated, the order says nothing, and nothing leaked."""
         counted = self.withheld >= 0 if self.stated is None else self.withheld == self.stated
-        return counted and not self.unmatched and self.order.shuffled and not self.leaks
+        fine = all(finding.passed is not False for finding in self.findings)
+        return counted and fine and not self.unmatched and self.order.shuffled and not self.leaks and not self.odd
 
     def to_dict(self) -> dict[str, Any]:
-        return {"rows": self.rows, "withheld": self.withheld, "unmatched": self.unmatched, "overlapping": self.overlapping, "passed": self.passed,
-                "order": {"correlation": self.order.correlation, "p_value": self.order.p_value, "significance": self.order.significance,
-                          "shuffled": self.order.shuffled},
-                "leaks": [{"column": leak.column, "file": leak.file, "values": leak.values} for leak in self.leaks]}  # fmt: skip
+        found = {"rows": self.rows, "withheld": self.withheld, "unmatched": self.unmatched, "overlapping": self.overlapping,
+                 "passed": self.passed, "order": self.order.to_dict(),
+                 "leaks": [{"column": leak.column, "file": leak.file, "values": leak.values} for leak in self.leaks]}  # fmt: skip
+        for finding in self.findings:
+            found |= finding.facts if len(finding.facts) < 4 else {finding.name: dict(finding.facts)}
+        return {**found, "odd_bytes": list(self.odd)} if self.odd else found
 
     def __str__(self) -> str:
         lines = [
@@ -49,31 +52,20 @@ class Provenance:
         if self.stated is not None and self.withheld != self.stated:
             lines.append(f"    the release says that {self.stated:,} rows were withheld")
         lines.append(f"    {self.unmatched:,} published rows stand for no source row of their own")
-        lines.append(f"    row order: rank correlation {self.order.correlation:+.4f}, p = {self.order.p_value:.2g} "
-                     f"({'shuffled' if self.order.shuffled else 'NOT shuffled'} at {self.order.significance:g})")  # fmt: skip
+        lines += [f"    {self.order}", *(f"    {finding.sentence}" for finding in self.findings)]
+        lines += [
+            f"    {name} is not written as reticent writes it: its bytes may carry more than its rows"
+            for name in self.odd
+        ]
         lines += [f"    LEAK: {leak.values:,} value(s) of {leak.column!r} in {leak.file}" for leak in self.leaks]
         return "\n".join(lines if self.leaks else [*lines, "    nothing else of the source was found in the release"])
 
 
-def trace(published: Published, numbered: Mapping[str, Numbered], source: Any,
-          missing: Sequence[str] = ()) -> tuple[Provenance, pl.DataFrame]:  # fmt: skip
-    """Compare with the source (a path, a frame, or a `Source` that says how to read it): what was found, and the source's rows."""
-    rows = read_source(source, missing)
-    absent = [entry["name"] for entry in published.columns if entry["name"] not in rows.columns]
-    if absent:
-        raise AuditFailed(f"{len(absent)} published column(s) are not in the source: {', '.join(map(repr, absent))}.",
-                          why="A release publishes columns of its source under their own names.", attempt="the source it was made from.")  # fmt: skip
-    found = match_rows(published, numbered, rows)
-    stated = None if published.foreign else published.withheld
-    leaks = find(published, rows, found, published.path)
-    proven = Provenance(len(rows), len(rows) - len(published.frame), stated, found.unmatched, found.overlapping,
-                        rank_correlation(found), tuple(leaks))  # fmt: skip
-    return proven, rows
-
-
-def read_source(source: Any, missing: Sequence[str] = ()) -> pl.DataFrame:
-    if isinstance(source, Source):
-        return collect(scan(source), "Reading the source")
-    if isinstance(source, str | Path):
-        return collect(scan(Source(path=str(source), missing=tuple(missing))), "Reading the source")
-    return collect(scan(Source(missing=tuple(missing)), source), "Reading the source")
+def trace(recounted: Recounted, matching: Matching, source: pl.DataFrame) -> Provenance:
+    """What the comparison of a release with its source shows."""
+    subject = recounted.subject
+    stated = None if subject.foreign else subject.withheld
+    leaks = find(recounted, source, matching.stray)
+    odd = () if subject.manifest is None or subject.path is None else odd_bytes(subject.path, subject.manifest)
+    return Provenance(len(source), len(source) - recounted.rows, stated, matching.unmatched, matching.overlapping,
+                      order_of(matching.place, matching.hidden), tuple(leaks), odd, matching.findings)  # fmt: skip

@@ -27,6 +27,7 @@ class Audit:
     source: Any = None
     notes: tuple[str, ...] = ()
     carried: Sequence[Mapping[str, Any]] = ()
+    disagreements: tuple[str, ...] = ()  # what the manifest says otherwise than the job
 
     @property
     def kept(self) -> bool | None:
@@ -34,6 +35,8 @@ class Audit:
         found = [verdict.kept for verdict in self.promises]
         if self.source is not None:
             found.append(self.source.passed)
+        if self.disagreements:
+            found.append(False)
         if False in found:
             return False
         return None if None in found or not self.promises else True
@@ -44,7 +47,7 @@ class Audit:
 
     def to_dict(self) -> dict[str, Any]:
         promises = [{"model": v.model, "column": v.column, "asked": plain(v.asked), "achieved": plain(v.achieved), "kept": v.kept,
-                     "evidence": v.evidence} for v in self.promises]  # fmt: skip
+                     "evidence": v.evidence, **({"why": v.why} if v.why else {})} for v in self.promises]  # fmt: skip
         found: dict[str, Any] = {"kind": self.kind, "rows": self.rows, "groups": self.groups, "withheld": self.withheld, "kept": self.kept,
                                  "promises": promises, "achieved": self.achieved, "utility": plain(self.utility)}  # fmt: skip
         if self.risk is not None:
@@ -53,6 +56,8 @@ class Audit:
             found["achieved_by_column"] = plain(self.by_column)
         if self.source is not None:
             found["source"] = self.source.to_dict()
+        if self.disagreements:
+            found["disagreements"] = list(self.disagreements)
         if self.carried:
             found["carried"] = [dict(entry) for entry in self.carried]
         if self.notes:
@@ -81,6 +86,7 @@ class Audit:
             lines.append(f"  {'marketer risk':<{width}}  {shown(self.risk.marketer)}")
         if self.source is not None:
             lines += ["", str(self.source)]
+        lines += [f"  NOT AS THE JOB SAYS: {sentence}" for sentence in self.disagreements]
         lines += [f"  carried: {said(entry)}" for entry in self.carried]
         return "\n".join([*lines, *(f"  note: {note}" for note in self.notes)])
 

@@ -17,11 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from reticent.audit.grouping import group, number
+from reticent.audit.kind import Recounted, eyes
 from reticent.audit.measure.comparison import exact
 from reticent.audit.population import population_sizes
-from reticent.audit.published import Published, open_folder, open_table
 from reticent.audit.separation import Identifying, identifying
+from reticent.audit.subject import of_folder, of_table
 from reticent.table.roles import Column, Role
 
 THRESHOLD = Fraction(1, 5)
@@ -81,11 +81,9 @@ class Risk:
 def risk(table: Any, *, quasi: Iterable[str] | None = None, columns: Mapping[str, Column] | None = None, job: Any = None,
          population: Any = None, threshold: object = THRESHOLD, missing: Sequence[str] = (), pairs: bool = True) -> Risk:  # fmt: skip
     """Risk of a release folder, an opened release, or any table: a path or a frame with the quasi-identifiers by name (all columns if none)."""
-    published = _opened(table, quasi, columns, job, missing)
-    numbered = {entry["name"]: number(published.frame[entry["name"]]) for entry in published.named(Role.QUASI)}
-    groups = group(list(numbered.values()), len(published.frame))
-    people = None if population is None else population_sizes(published, numbered, groups, population, missing)
-    return of_groups(list(numbered), groups.labels, groups.sizes, people, threshold, pairs=pairs)
+    found = _recounted(table, quasi, columns, job, missing)
+    people = None if population is None else population_sizes(found, population, missing)
+    return of_groups(list(found.labels), found.groups.labels, found.groups.sizes, people, threshold, pairs=pairs)
 
 
 def of_groups(names: Sequence[str], labels: np.ndarray, sizes: np.ndarray, people: np.ndarray | None = None, threshold: object = THRESHOLD,
@@ -103,13 +101,15 @@ def _adversary(sizes: np.ndarray, people: np.ndarray, limit: Fraction) -> Advers
     return Adversary(1 / int(people.min()), float((sizes / people).sum() / sizes.sum()), int(sizes[exposed].sum()))
 
 
-def _opened(
+def _recounted(
     table: Any, quasi: Iterable[str] | None, columns: Mapping[str, Column] | None, job: Any, missing: Sequence[str]
-) -> Published:
+) -> Recounted:
     folder = getattr(table, "folder", table)
     if isinstance(folder, str | Path) and Path(folder).is_dir():
-        return open_folder(folder)
-    declared = dict(columns or (job.columns if job is not None else {}))
-    declared |= {name: Column(Role.QUASI) for name in quasi or () if name not in declared}
-    marks = tuple(missing) or (job.source.missing if job is not None else ())
-    return open_table(folder, declared or {"*": Column(Role.QUASI)}, missing=marks)
+        subject = of_folder(folder)
+    else:
+        declared = dict(columns or (job.columns if job is not None else {}))
+        declared |= {name: Column(Role.QUASI) for name in quasi or () if name not in declared}
+        marks = tuple(missing) or (job.source.missing if job is not None else ())
+        subject = of_table(folder, declared or {"*": Column(Role.QUASI)}, missing=marks)
+    return eyes(subject.kind).recount(subject, each_row=False)

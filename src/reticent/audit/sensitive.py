@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import polars as pl
 
-from reticent.audit.grouping import Groups, Numbered, number, pack
+from reticent.audit.grouping import Numbered, PublishedGroups, number, pack
 from reticent.audit.measure.counts import Counts, views
 from reticent.errors import BundleDamaged
-from reticent.release.reading.scale import Unreadable
-from reticent.release.reading.scale import number as as_number
+from reticent.release.manifest import ColumnEntry
+from reticent.release.reading.extent import Unreadable
+from reticent.release.reading.extent import number as as_number
 from reticent.table.hierarchy import Hierarchy
 
 
@@ -29,7 +29,7 @@ class Sensitive:
     positions: Sequence[Fraction | None] | None = None  # where each value stands, in columns that have an order
 
 
-def recount(column: Mapping[str, Any], series: pl.Series, groups: Groups) -> Sensitive:
+def recount(column: ColumnEntry, series: pl.Series, groups: PublishedGroups) -> Sensitive:
     values = number(series)
     rank, tree = ranks(column, values.distinct)
     size = int(rank.max()) + 1
@@ -39,33 +39,33 @@ def recount(column: Mapping[str, Any], series: pl.Series, groups: Groups) -> Sen
     counts = groups.counts(Numbered(rank.astype(np.int32)[values.codes], distinct))
     paths = None if tree is None else _paths(tree, distinct)
     return Sensitive(
-        column["name"], views(counts, distinct.is_null().to_numpy()), paths, positions=_positions(column, distinct)
+        column.name, views(counts, distinct.is_null().to_numpy()), paths, positions=_positions(column, distinct)
     )
 
 
-def _positions(column: Mapping[str, Any], distinct: pl.Series) -> list[Fraction | None] | None:
+def _positions(column: ColumnEntry, distinct: pl.Series) -> list[Fraction | None] | None:
     """Numbers as they are written, dates in their unit, ordered values by rank."""
-    if column["type"] == "numeric":
+    if column.type == "numeric":
         return [None if text is None else Fraction(text) for text in distinct.cast(pl.String).to_list()]
-    if column["type"] == "date":
+    if column.type == "date":
         return [None if unit is None else Fraction(unit) for unit in distinct.to_physical().to_list()]
-    if column["type"] == "ordinal":
-        place = {text: Fraction(i) for i, text in enumerate(column["order"])}
+    if column.type == "ordinal":
+        place = {text: Fraction(i) for i, text in enumerate(column.order or ())}
         return [None if text is None else place[text] for text in distinct.cast(pl.String).to_list()]
     return None
 
 
-def ranks(column: Mapping[str, Any], distinct: pl.Series) -> tuple[np.ndarray, Hierarchy | None]:
+def ranks(column: ColumnEntry, distinct: pl.Series) -> tuple[np.ndarray, Hierarchy | None]:
     """The place of each value that occurs in the order of their domain, null last: an ordinal column's order, the hierarchy's
     pre-order, numbers and dates by size, other texts by their characters.  Two spellings of one number share a place."""
     texts = distinct.cast(pl.String).to_list()
     tree = None
-    if column["type"] == "ordinal":
-        keys = _listed(column, {text: i for i, text in enumerate(column["order"])}, texts)
-    elif column.get("hierarchy") and column["type"] == "categorical":
-        tree = Hierarchy.of(column["hierarchy"], column["name"])
+    if column.type == "ordinal":
+        keys = _listed(column, {text: i for i, text in enumerate(column.order or ())}, texts)
+    elif column.hierarchy and column.type == "categorical":
+        tree = Hierarchy.of(column.hierarchy, column.name)
         keys = _listed(column, {leaf: i for i, leaf in enumerate(tree.leaves)}, texts)
-    elif column["type"] == "numeric" and distinct.dtype == pl.String:
+    elif column.type == "numeric" and distinct.dtype == pl.String:
         try:
             keys = [None if text is None else as_number(text) for text in texts]
         except Unreadable:
@@ -79,7 +79,7 @@ def ranks(column: Mapping[str, Any], distinct: pl.Series) -> tuple[np.ndarray, H
     return np.array([len(place) if key is None else place[key] for key in keys], np.int64), tree
 
 
-def _listed(column: Mapping[str, Any], known: Mapping[str, int], texts: Sequence[str | None]) -> list[int | None]:
+def _listed(column: ColumnEntry, known: Mapping[str, int], texts: Sequence[str | None]) -> list[int | None]:
     lacking = sum(text is not None and text not in known for text in texts)
     if lacking:
         raise BundleDamaged(f"Column {column['name']!r} holds {lacking} value(s) that its schema does not list.")
@@ -95,9 +95,9 @@ def _paths(tree: Hierarchy, ordered: pl.Series) -> np.ndarray:
     return np.column_stack([np.unique(level, return_inverse=True)[1] for level in paths.T])
 
 
-def jointly(columns: Sequence[Mapping[str, Any]], frame: pl.DataFrame, groups: Groups) -> Sensitive:
+def jointly(columns: Sequence[ColumnEntry], frame: pl.DataFrame, groups: PublishedGroups) -> Sensitive:
     """Several sensitive columns as one: the combinations that occur.  A combination with a null in it is unknown."""
-    numbered = [number(frame[column["name"]]) for column in columns]
+    numbered = [number(frame[column.name]) for column in columns]
     word = pack(numbered, len(frame))
     distinct, codes = np.unique(word, return_inverse=True)
     row = np.empty(len(distinct), np.int64)
@@ -106,4 +106,4 @@ def jointly(columns: Sequence[Mapping[str, Any]], frame: pl.DataFrame, groups: G
     for values in numbered:
         null |= values.distinct.is_null().to_numpy()[values.codes[row]]
     counts = groups.counts(Numbered(codes, pl.Series(distinct)))
-    return Sensitive(", ".join(column["name"] for column in columns), views(counts, null), None, joint=True)
+    return Sensitive(", ".join(column.name for column in columns), views(counts, null), None, joint=True)

@@ -36,6 +36,6 @@ def export(
         opened = open_release(release)
         tables = opened.to_database(url, table)
     if json:
-        say_json({"release": str(release), "url": redacted(url), "tables": tables, "rows": opened.manifest["rows"]})
+        say_json({"release": str(release), "url": redacted(url), "tables": tables, "rows": opened.manifest.rows})
         return
-    say(f"Wrote {opened.manifest['rows']:,} rows to {redacted(url)}: {', '.join(tables)}.")
+    say(f"Wrote {opened.manifest.rows:,} rows to {redacted(url)}: {', '.join(tables)}.")

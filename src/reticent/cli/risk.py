@@ -64,7 +64,7 @@ def risk(
 def _published(release: Path) -> list[str]:
     from reticent.release.bundle import read_manifest
 
-    return [column["name"] for column in read_manifest(release)["columns"] if column["role"] == "quasi-identifying"]
+    return [column.name for column in read_manifest(release).named("quasi-identifying")]
 
 
 def _lines(found: Any) -> list[str]:

@@ -16,7 +16,7 @@ import polars as pl
 from reticent.engines.locate import cells_of_rows
 from reticent.errors import SourceError
 from reticent.randomness import Random
-from reticent.recipe.recipe import WITHHELD, Recipe
+from reticent.recipe.recipe import Recipe
 from reticent.table.cells import Cells
 from reticent.table.codec import COUNT, encode_cells
 from reticent.table.roles import Column, Role, with_role
@@ -25,12 +25,13 @@ from reticent.table.source import collect, is_text
 
 @dataclass(frozen=True, eq=False)
 class Counted:
-    """Cells, and the raw combinations that were counted with the cell of each."""
+    """Cells, and the raw combinations that were counted, with the cell of each and how many `times` it occurs."""
 
     cells: Cells
     columns: Mapping[str, Column]
     combinations: pl.DataFrame
     cell: np.ndarray
+    times: np.ndarray
     carried_types: Mapping[str, str]
 
 
@@ -48,7 +49,10 @@ def count(lazy: pl.LazyFrame, columns: Mapping[str, Column], rows_per_person: in
     carried = {
         name: "String" if is_text(schema[name]) else str(schema[name]) for name in with_role(columns, Role.INSENSITIVE)
     }
-    return Counted(replace(cells, rows_per_person=rows_per_person), columns, combinations.drop(COUNT), cell, carried)
+    times = combinations[COUNT].to_numpy().astype(np.int64)
+    return Counted(
+        replace(cells, rows_per_person=rows_per_person), columns, combinations.drop(COUNT), cell, times, carried
+    )
 
 
 def _keyed(lazy: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:
@@ -67,9 +71,9 @@ def apply(
     carried = with_role(counted.columns, Role.INSENSITIVE)
     if carried:
         return _carry(counted, recipe, rng, lazy, carried)
-    if recipe.arranged and recipe.alone and not recipe.withheld:
+    if recipe.arranged and recipe.alone and recipe.whole:
         return slice(None), None
-    kept = np.flatnonzero(recipe.group != WITHHELD).astype(np.int32)
+    kept = recipe.shown.astype(np.int32)
     entry = np.repeat(kept, recipe.quota[kept])
     if not recipe.arranged:
         rng.stream("shuffle").shuffle(entry)
@@ -84,7 +88,10 @@ def _carry(
     rows = collect(_keyed(lazy, keys).select(*keys, *carried), "Reading the carried columns")
     entry = outcomes(recipe, cells_of_rows(rows.select(keys), counted.combinations, counted.cell), rng)
     order = rng.stream("shuffle").permutation(len(entry)).astype(np.uint32)
-    order = order[recipe.group[entry[order]] != WITHHELD]
+    if not recipe.whole:
+        shown = np.zeros(len(recipe.group), bool)
+        shown[recipe.shown] = True
+        order = order[shown[entry[order]]]
     moved = rows.select(pl.col(carried).gather(pl.Series(order)))
     # Categories become plain text only after they were moved: moving numbers costs a tenth of moving strings.
     return entry[order], moved.with_columns(

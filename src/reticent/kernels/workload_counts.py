@@ -44,6 +44,8 @@ def select_histograms(
 def overlap_counts(
     first: cython.int[:, ::1],
     last: cython.int[:, ::1],
+    holes: cython.int[:, ::1],
+    prefix: cython.int[:, ::1],
     until: cython.longlong[:, ::1],
     lower: cython.int[:, ::1],
     upper: cython.int[:, ::1],
@@ -51,12 +53,14 @@ def overlap_counts(
 ):
     """found[q] = sum over boxes of their rows with a value in range times the share of the box inside the query.
 
-    `first` and `last` are (axes, boxes); until[b, v] counts the rows of box b with a value below v.  The last column of `lower` and
+    `first` and `last` are (axes, boxes); a box whose `holes` are not -1 there covers only the codes that this row of `prefix` counts
+    (how many codes before each are covered); until[b, v] counts the rows of box b with a value below v.  The last column of `lower` and
     `upper` is the sensitive one.
     """
     q: cython.Py_ssize_t
     j: cython.Py_ssize_t
     b: cython.Py_ssize_t
+    h: cython.Py_ssize_t
     axes: cython.Py_ssize_t = first.shape[0]
     low: cython.int
     high: cython.int
@@ -76,6 +80,10 @@ def overlap_counts(
                 if high < low:
                     share = 0
                     break
-                share = share * (high - low + 1) / (last[j, b] - first[j, b] + 1)
+                h = holes[j, b]
+                if h < 0:
+                    share = share * (high - low + 1) / (last[j, b] - first[j, b] + 1)
+                else:
+                    share = share * (prefix[h, high + 1] - prefix[h, low]) / prefix[h, last[j, b] + 1]
             total += share
         found[q] = total

@@ -1,8 +1,9 @@
-"""Preparing stages and a method as one recipe.
+"""Stages and a method as one recipe.
 
-A stage keeps some rows of each cell and withholds the others; the method plans on the cells that are kept, so that their
+A stage prepares: it keeps some rows of each cell and withholds the others; the method plans on the cells that are kept, so that their
 totals, which are the published table's, are the reference distribution of every promise.  The composed recipe speaks of the
 cells as they were counted: what a stage withheld is withheld in it, and every row of every cell has one outcome.
+A stage that has `finish(recipe, promises, rng)` splits the quotas once more after the method (a sample of each group).
 """
 
 from __future__ import annotations
@@ -42,6 +43,9 @@ def plan(
     watch = {"watch": lambda at: say(f"planning: loss {at.loss:.4f} after {at.sweep} sweeps")}
     anytime = watch if getattr(method, "anytime", False) else {}
     recipe = method.plan(cells, left_to_method(stages, promises), rng, **anytime)
+    for stage in stages:
+        if hasattr(stage, "finish"):
+            recipe = stage.finish(recipe, promises, rng)
     return recipe if prepared is None else prepared.complete(recipe)
 
 

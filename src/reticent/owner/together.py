@@ -5,20 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-_GROUPS = "a person is in one group of each release; few people, or one alone, may be in both"
-_VALUES = (
-    "a person's value is one that the groups of all releases hold; each may hold several and all only one in common"
-)
-_BELIEFS = "each release may lift the belief in a value by what it promises, and these lifts multiply"
-LOST = {
-    "k-anonymity": _GROUPS,
-    "k-map": _GROUPS,
-    "alpha-k-anonymity": _GROUPS,
-    "distinct-l-diversity": _VALUES,
-    "probabilistic-l-diversity": _VALUES,
-    "entropy-l-diversity": _VALUES,
-    "recursive-l-diversity": _VALUES,
-}
+from reticent import catalogue
 
 
 def no_longer_promised(entries: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -35,7 +22,7 @@ def no_longer_promised(entries: Sequence[Mapping[str, Any]]) -> list[str]:
         "alone, not for all together."
     ]
     models = dict.fromkeys(promise["model"] for promise in latest["promises"])
-    return found + [f"{model} no longer holds: {LOST.get(model, _BELIEFS)}." for model in models]
+    return found + [f"{model} no longer holds: {catalogue.PROMISES[model].together}." for model in models]
 
 
 def owners_readme(entries: Sequence[Mapping[str, Any]], notices: Sequence[str] = ()) -> str:

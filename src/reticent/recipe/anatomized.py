@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from reticent.errors import ColumnError
-from reticent.recipe.recipe import WITHHELD, Recipe
+from reticent.recipe.recipe import Recipe
 from reticent.recipe.unchanged import published_cells, schema_of, values_of
 from reticent.release.rows import PIECE, Coded, Rows
 from reticent.table.roles import Column, Role
@@ -25,6 +25,8 @@ class Anatomized:
     recipe: Recipe
     columns: Mapping[str, Column]
     kind: ClassVar[str] = "anatomized"
+    generalizes: ClassVar[bool] = False
+    several_sensitive: ClassVar[bool] = False
 
     @classmethod
     def of(cls, recipe: Recipe, columns: Mapping[str, Column]) -> Anatomized:
@@ -39,9 +41,16 @@ class Anatomized:
         carrying = any(column.role is Role.INSENSITIVE for column in columns.values())
         return cls(recipe if carrying else arranged(recipe), columns)
 
+    def outlook(self, weights: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """Quasi-identifiers stay as they are: there is no span to lose by."""
+        return {}
+
     def frames(self, entry: np.ndarray | slice, carried: pl.DataFrame | None) -> dict[str, Rows]:
-        """`quasi`: a row for each person, shuffled or sorted by all it shows.  `sensitive`: a row for each group and value, sorted by both."""
+        """`quasi`: a row for each person.  `sensitive`: a row for each group and value.  Both are sorted by all they show."""
         recipe, published = self.recipe, published_cells(self.recipe)
+        if carried is not None:
+            order = self._order(entry, carried)
+            entry, carried = entry[order], carried[order]
         found: dict[str, Coded | pl.Series] = {
             domain.name: Coded.of(values_of(domain), recipe.cells.codes[:, at], published)
             for at, domain in enumerate(recipe.cells.quasi)
@@ -49,15 +58,28 @@ class Anatomized:
         if carried is not None:
             found |= {name: carried[name] for name in carried.columns}
         shown = [name for name, column in self.columns.items() if column.role in (Role.QUASI, Role.INSENSITIVE)]
-        group = _numbers(GROUP, recipe.group[entry], ascending=carried is None)
+        group = _numbers(GROUP, recipe.group[entry], ascending=True)
         return {
             "quasi": Rows({**{name: found[name] for name in shown}, GROUP: group}, recipe.cell[entry]),
             "sensitive": self._sensitive(published),
         }
 
+    def _order(self, entry: np.ndarray, carried: pl.DataFrame) -> np.ndarray:
+        """Rows by group, quasi-identifiers and carried values: rows that tie read the same."""
+        recipe = self.recipe
+        codes = (
+            recipe.cells.codes
+        )  # cells stand in the order of their quasi-identifiers, then of their sensitive values
+        combination = np.cumsum(np.append(True, (codes[1:] != codes[:-1]).any(axis=1))[: len(codes)])
+        keys = carried.with_columns(
+            pl.Series("\x00group", recipe.group[entry]), pl.Series("\x00quasi", combination[recipe.cell[entry]])
+        )
+        by = ["\x00group", "\x00quasi", *carried.columns]
+        return keys.select(pl.arg_sort_by(by, nulls_last=True)).to_series().to_numpy()
+
     def _sensitive(self, published: np.ndarray) -> Rows:
         recipe, domain = self.recipe, self.recipe.cells.sensitive[0]
-        kept = slice(None) if not recipe.withheld else recipe.group != WITHHELD
+        kept = slice(None) if recipe.whole else recipe.shown
         cell, values, quota = (
             recipe.cell[kept],
             None if recipe.values is None else recipe.values[kept],
@@ -88,7 +110,7 @@ class Anatomized:
         }
         return Rows(columns, key)
 
-    def manifest(self, types: Mapping[str, str]) -> dict[str, Any]:
+    def fields(self, types: Mapping[str, str]) -> dict[str, Any]:
         return {
             "kind": self.kind,
             "withheld": self.recipe.withheld,
@@ -124,3 +146,6 @@ def _numbers(name: str, values: np.ndarray, ascending: bool = False) -> pl.Serie
     """Whole numbers in 32 bits; a column that is known to ascend is written by its differences."""
     series = pl.Series(name, values.astype(np.int32, copy=False))
     return series.set_sorted() if ascending else series
+
+
+WRITER = Anatomized

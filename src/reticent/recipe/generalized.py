@@ -10,7 +10,8 @@ import numpy as np
 import polars as pl
 
 from reticent.recipe.group_labels import Labels, coalesce
-from reticent.recipe.recipe import WITHHELD, Recipe
+from reticent.recipe.losses import total_loss
+from reticent.recipe.recipe import Recipe
 from reticent.recipe.schema import carried_schema, quasi_schema, sensitive_schema
 from reticent.release.rows import Coded, Rows
 from reticent.table.roles import Column, Role
@@ -25,17 +26,25 @@ class Generalized:
     labels: Labels
     columns: Mapping[str, Column]
     kind: ClassVar[str] = "generalized"
+    generalizes: ClassVar[bool] = True
+    several_sensitive: ClassVar[bool] = True
 
     @classmethod
     def of(cls, recipe: Recipe, columns: Mapping[str, Column]) -> Generalized:
         recipe, labels = coalesce(recipe)
         return cls(recipe, labels, columns)
 
+    def outlook(self, weights: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """What the planned groups are like: how many, the smallest, and their information loss (AIL)."""
+        sizes, rows = self.recipe.as_groups().sizes, self.recipe.cells.rows
+        loss = total_loss(self.recipe, weights) / max(rows, 1)
+        return {"groups": len(sizes), "smallest": int(sizes.min(initial=rows)), "ail": loss}
+
     def frames(self, entry: np.ndarray, carried: pl.DataFrame | None) -> dict[str, Rows]:
         """The data files by name, from each published row's entry of the recipe; columns in the source's order."""
         recipe = self.recipe
         found: dict[str, Coded | pl.Series] = {}
-        group, shown = np.maximum(recipe.group, 0), np.flatnonzero(recipe.group != WITHHELD)
+        group, shown = np.maximum(recipe.group, 0), recipe.shown
         for at, domain in enumerate(recipe.cells.quasi):
             texts = pl.Series(domain.name, self.labels.texts[at], dtype=pl.String)
             found[domain.name] = Coded.of(texts, self.labels.of_group[group, at], shown)
@@ -47,7 +56,7 @@ class Generalized:
         published = [name for name, column in self.columns.items() if column.role is not Role.IDENTIFYING]
         return {"data": Rows({name: found[name] for name in published}, entry)}
 
-    def manifest(self, types: Mapping[str, str]) -> dict[str, Any]:
+    def fields(self, types: Mapping[str, str]) -> dict[str, Any]:
         """What the manifest says of this kind; `types` are those of carried columns."""
         cells = self.recipe.cells
         quasi = {domain.name: (domain, self.labels.texts[at]) for at, domain in enumerate(cells.quasi)}
@@ -60,3 +69,6 @@ class Generalized:
             elif column.role is Role.INSENSITIVE:
                 entries.append(carried_schema(name, types[name], column))
         return {"kind": self.kind, "withheld": self.recipe.withheld, "columns": entries}
+
+
+WRITER = Generalized

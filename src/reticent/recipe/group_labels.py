@@ -51,7 +51,7 @@ def _spans(domain: Domain, lower: np.ndarray, upper: np.ndarray) -> tuple[list[s
 
 
 def _sets(recipe: Recipe, domain: Domain, at: int) -> tuple[list[str | None], np.ndarray]:
-    kept = recipe.group != WITHHELD
+    kept = recipe.group != WITHHELD  # a row that is not published counts: the label is the whole group's
     held = np.unique(recipe.group[kept] * domain.size + recipe.cells.codes[recipe.cell[kept], at])
     starts = np.flatnonzero(np.diff(held // domain.size, prepend=-1))
     members = np.split(held % domain.size, starts[1:])

@@ -38,9 +38,11 @@ class Prepared:
     def complete(self, recipe: Recipe) -> Recipe:
         """A recipe for the kept cells as one for the original cells."""
         taken = np.flatnonzero(self.withheld)
-        values = recipe.values
+        values, published = recipe.values, recipe.published
         if values is not None:
             values = np.concatenate([values, self.original.values[taken]])
+        if published is not None:
+            published = np.concatenate([published, np.zeros(len(taken), bool)])
         return replace(
             recipe,
             cells=self.original,
@@ -48,4 +50,5 @@ class Prepared:
             group=np.concatenate([recipe.group, np.full(len(taken), WITHHELD, np.int64)]),
             quota=np.concatenate([recipe.quota, self.withheld[taken]]),
             values=values,
+            published=published,
         )

@@ -1,7 +1,8 @@
-"""A recipe: one flat table (cell, group or withheld, quota), with the published sensitive values where they change.
+"""A recipe: one flat table (cell, group or withheld, published or not, sensitive value, quota), and a table of groups.
 
 Of this cell's rows so many go to group 17 and keep their value, so many go to group 52 with another value instead, so many
-are withheld.  Which row of a cell gets which outcome is the engine's business.
+are withheld.  A row that has a group and is not published (a sample leaves it out) still counts where the group's label is
+made.  Which row of a cell gets which outcome is the engine's business.
 """
 
 from __future__ import annotations
@@ -19,9 +20,20 @@ WITHHELD = -1
 
 
 @dataclass(frozen=True, eq=False)
+class GroupTable:
+    """What groups publish apart from their rows: of `group` so many (`count`) of a `value` (a code, or a node's number)."""
+
+    group: np.ndarray
+    value: np.ndarray
+    count: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
 class Recipe:
     """`labels` is how groups print: hierarchy "nodes" (and ranges), or exact "sets".  `values` None: rows keep theirs.
 
+    `published` marks the entries whose rows are published, None: all that have a group.  `listed` is what groups publish apart
+    from their rows, for kinds that do not link sensitive values to rows and list other values than their rows hold.
     `arranged`: entries stand in an order that is a function of what is published, so rows expanded from it need no shuffling.
     """
 
@@ -33,6 +45,8 @@ class Recipe:
     values: np.ndarray | None = None  # (entries, sensitive) int32
     labels: str = "nodes"
     arranged: bool = False
+    published: np.ndarray | None = None  # (entries,) bool
+    listed: GroupTable | None = None
 
     @classmethod
     def of_groups(cls, cells: Cells, group_of_cell: np.ndarray, labels: str = "nodes") -> Recipe:
@@ -41,7 +55,19 @@ class Recipe:
         return cls(cells, np.arange(len(cells)), group, cells.counts, int(group.max(initial=-1)) + 1, labels=labels)
 
     @cached_property
+    def shown(self) -> np.ndarray:
+        """The entries whose rows are published."""
+        grouped = self.group != WITHHELD
+        return np.flatnonzero(grouped if self.published is None else grouped & self.published)
+
+    @cached_property
+    def whole(self) -> bool:
+        """Whether every row is published."""
+        return len(self.shown) == len(self.group)
+
+    @cached_property
     def withheld(self) -> int:
+        """Rows without a group; one that a sample leaves out is not withheld."""
         return int(self.quota[self.group == WITHHELD].sum())
 
     @cached_property
@@ -62,7 +88,7 @@ class Recipe:
             raise InternalError("A recipe gives a cell's rows no outcome or two.")
 
     def as_groups(self) -> Groups:
-        """The published groups with their cells, for checks over groups; withheld rows are left out."""
+        """The groups with their cells, for checks over groups and for labels; withheld rows are left out."""
         kept = np.flatnonzero(self.group != WITHHELD)
         order = kept[np.argsort(self.group[kept], kind="stable")]
         sizes = np.bincount(self.group[order], minlength=self.groups)

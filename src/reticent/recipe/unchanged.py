@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from reticent.recipe.recipe import WITHHELD, Recipe
+from reticent.recipe.recipe import Recipe
 from reticent.recipe.schema import carried_schema, quasi_schema, sensitive_schema
 from reticent.table.domain import Domain
 from reticent.table.grammar import value_label
@@ -24,7 +24,7 @@ def values_of(domain: Domain) -> pl.Series:
 def published_cells(recipe: Recipe) -> np.ndarray:
     """The cells of which a row is published."""
     shown = np.zeros(len(recipe.cells), bool)
-    shown[recipe.cell if not recipe.withheld else recipe.cell[recipe.group != WITHHELD]] = True
+    shown[recipe.cell if recipe.whole else recipe.cell[recipe.shown]] = True
     return np.flatnonzero(shown)
 
 

@@ -10,67 +10,126 @@ condition, c_g that hold one of the values and s_g in all,
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
-from pathlib import Path
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 import polars as pl
 
 from reticent.release.answer import Answer
-from reticent.release.generalized import read_data
+from reticent.release.bounds import exact_bounds
+from reticent.release.data import Schema
+from reticent.release.kind import Question, Sight, Tables
+from reticent.release.manifest import Manifest
+from reticent.release.reading.members import codes_of, members
+from reticent.release.shape import Checker, Misshapen
+from reticent.release.wording import (
+    EXACT,
+    FOR_ALL,
+    coarser_columns,
+    heading,
+    persons,
+    promise_sentence,
+    several_rows,
+    withheld,
+)
+from reticent.table.cells import Cells
+from reticent.table.roles import Role
 
 GROUP, COUNT = "group", "count"
+_WHOLE = "Int32"
 
 
-def schemas(columns: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
-    """What each file holds, as a reader of plain tables takes it: every value is itself, not a label."""
-    plain = [{**column, "role": "insensitive"} for column in columns if column["role"] != "sensitive"]
-    sensitive = next({**column, "role": "insensitive"} for column in columns if column["role"] == "sensitive")
-    return {
-        "quasi": [*plain, _whole(GROUP)],
-        "sensitive": [_whole(GROUP), sensitive, _whole(COUNT)],
-    }
+@dataclass(frozen=True, slots=True)
+class Anatomized:
+    kind: ClassVar[str] = "anatomized"
+    files: ClassVar[tuple[str, ...]] = ("quasi", "sensitive")
+    own: ClassVar[dict[str, Checker]] = {}
+    optional: ClassVar[frozenset[str]] = frozenset()
 
+    def check(self, manifest: Manifest) -> None:
+        if not manifest.named(Role.QUASI) or len(manifest.named(Role.SENSITIVE)) != 1:
+            raise Misshapen("an anatomized release has quasi-identifiers and one sensitive column", inside=True)
 
-def _whole(name: str) -> dict[str, Any]:
-    return {"name": name, "role": "insensitive", "type": "numeric", "dtype": "Int32"}
+    def schemas(self, manifest: Manifest) -> dict[str, Schema]:
+        rows = {column.name: column.dtype for column in manifest.columns if column.role != Role.SENSITIVE}
+        held = manifest.sensitive
+        return {
+            "quasi": {**rows, GROUP: _WHOLE},
+            "sensitive": {GROUP: _WHOLE, held.name: held.dtype, COUNT: _WHOLE},
+        }
 
+    def frame(self, tables: Tables, manifest: Manifest, *, bounds: bool) -> pl.DataFrame:
+        """The rows with their group; the groups' values are the table `sensitive`."""
+        return exact_bounds(tables["quasi"], manifest) if bounds else tables["quasi"]
 
-@dataclass(frozen=True, eq=False)
-class Tables:
-    """Both files, typed by the manifest."""
+    def sight(self, tables: Tables, manifest: Manifest, cells: Cells) -> Sight:
+        held, column = tables["sensitive"], cells.sensitive[0]
+        counts = np.zeros((_groups(held), column.size), np.int64)
+        places = (held[GROUP].to_numpy(), codes_of(column, held[column.name]))
+        np.add.at(counts, places, held[COUNT].to_numpy())
+        return members(tables["quasi"], tables["quasi"][GROUP], counts, cells)
 
-    quasi: pl.DataFrame
-    sensitive: pl.DataFrame
-    column: str
+    def value_counts(self, tables: Tables, manifest: Manifest, column: str) -> pl.DataFrame:
+        return tables["sensitive"].group_by(column).agg(pl.col(COUNT).cast(pl.Int64).sum().alias("count"))
 
-    @classmethod
-    def read(cls, folder: Path, manifest: Mapping[str, Any]) -> Tables:
-        found = schemas(manifest["columns"])
-        frames = {Path(name).stem: read_data(folder / name, found[Path(name).stem]) for name in manifest["data"]}
-        column = next(column["name"] for column in manifest["columns"] if column["role"] == "sensitive")
-        return cls(frames["quasi"], frames["sensitive"], column)
-
-    @cached_property
-    def groups(self) -> int:
-        return int(self.sensitive[GROUP].max() or 0) + 1  # type: ignore[arg-type]
-
-    @cached_property
-    def sizes(self) -> np.ndarray:
-        return np.bincount(self.sensitive[GROUP], weights=self.sensitive[COUNT], minlength=self.groups)
-
-    def count(self, where: pl.Expr | None = None, values: Iterable[Any] | None = None) -> Answer:
-        """How many rows that meet `where` hold one of `values` (any, where None): expected, least and most."""
-        rows = self.quasi if where is None else self.quasi.filter(where)
-        held = self.sensitive if values is None else self.sensitive.filter(pl.col(self.column).is_in(list(values)))
-        met = np.bincount(rows[GROUP], minlength=self.groups).astype(np.float64)
-        among = np.bincount(held[GROUP], weights=held[COUNT], minlength=self.groups)
-        sizes = np.maximum(self.sizes, 1)
+    def estimate(self, tables: Tables, manifest: Manifest, question: Question) -> Answer:
+        """How many rows that meet a condition hold one of the values: expected, least and most."""
+        quasi, sensitive, column = tables["quasi"], tables["sensitive"], manifest.sensitive.name
+        rows = quasi if question.where is None else quasi.filter(question.where)
+        asked = question.values
+        held = sensitive if asked is None else sensitive.filter(pl.col(column).is_in(list(asked)))
+        groups = _groups(sensitive)
+        sizes = np.bincount(sensitive[GROUP], weights=sensitive[COUNT], minlength=groups)
+        met = np.bincount(rows[GROUP], minlength=groups).astype(np.float64)
+        among = np.bincount(held[GROUP], weights=held[COUNT], minlength=groups)
         return Answer(
-            float((met * among / sizes).sum()),
-            float(np.maximum(met + among - self.sizes, 0).sum()),
+            float((met * among / np.maximum(sizes, 1)).sum()),
+            float(np.maximum(met + among - sizes, 0).sum()),
             float(np.minimum(met, among).sum()),
         )
+
+    def readme(self, manifest: Manifest) -> str:
+        column = manifest.sensitive.name
+        quasi, sensitive = manifest.data
+        parts = heading(manifest)
+        parts += [
+            f"`{quasi}` holds {persons(manifest)}: every column but `{column}` as it was, and the row's `group`.",
+            f"`{sensitive}` holds, for each group, which values of `{column}` its rows have, and how many of them have each (`count`).",
+            "Which row of a group has which value is not said. Counts can be estimated, with the least and the most possible:",
+            "",
+            "```python",
+            "import polars as pl, reticent as rt",
+            'release = rt.open("this folder")',
+            'release.count(pl.col("...") == ..., values=["..."])      # estimate, lower, upper',
+            "```",
+            "",
+            *coarser_columns(manifest),
+            "",
+            "## What is promised",
+            "",
+            *(f"- {promise_sentence(promise)}" for promise in manifest.promises),
+            *withheld(manifest),
+        ]
+        return "\n".join([*parts, *_limits(manifest)]) + "\n"
+
+
+def _limits(manifest: Manifest) -> list[str]:
+    return [
+        "",
+        "## What is not",
+        "",
+        EXACT,
+        "- The promise is about one row's group, for an adversary to whom all ways to match rows and values are equally likely.",
+        "  One who knows how the values go with the other columns, or learns it from this release, can do better.",
+        f"- It is about this release alone, and it assumes {persons(manifest)}.",
+        *several_rows(manifest, "who knows that their rows share a value can compare the groups of these rows"),
+        FOR_ALL,
+    ]
+
+
+def _groups(sensitive: pl.DataFrame) -> int:
+    return int(sensitive[GROUP].max() or 0) + 1  # type: ignore[arg-type]
+
+
+READER = Anatomized()

@@ -14,59 +14,45 @@ from typing import Any
 
 import polars as pl
 
+from reticent import catalogue
 from reticent.errors import BundleDamaged
 from reticent.release.files import write_data
-from reticent.release.readme import text as readme_text
+from reticent.release.kind import data_files, reader
+from reticent.release.manifest import FORMAT, Manifest
 from reticent.release.rows import Rows
+from reticent.release.shape import Misshapen
 
-MANIFEST = "manifest.json"
-FORMAT = 1
-FIELDS = {
-    "generalized": {
-        "reticent",
-        "format",
-        "kind",
-        "data",
-        "rows",
-        "withheld",
-        "columns",
-        "jointly",
-        "promises",
-        "method",
-        "weights",
-        "seeded",
-        "rows_per_person",
-        "prepare",
-        "files",
-    }
-}
-FIELDS["anatomized"] = FIELDS["generalized"] - {"weights"}
-FIELDS["perturbed"] = FIELDS["generalized"] - {"weights"} | {"values", "matrix", "distribution"}
-OPTIONAL = {"weights", "seeded", "rows_per_person", "prepare", "distribution"}
+MANIFEST, README = "manifest.json", "README.md"
 
 
-def write(folder: Path, frames: Mapping[str, Rows | pl.DataFrame], manifest: Mapping[str, Any], format: str) -> str:
+def write(folder: Path, frames: Mapping[str, Rows | pl.DataFrame], fields: Mapping[str, Any], format: str) -> str:
     """Data files, README and manifest into an empty folder; the digest."""
     rows = len(next(iter(frames.values())))
-    manifest = {**manifest, "data": [f"{name}.{format}" for name in frames], "rows": rows}
+    data = [f"{name}.{format}" for name in frames]
     for name, frame in frames.items():
         write_data(folder / f"{name}.{format}", frame, format)
-    (folder / "README.md").write_text(readme_text(manifest), encoding="utf-8")
-    return seal(folder, manifest)
+    stated = {**fields, "data": data, "rows": rows, "format": FORMAT}
+    manifest = of_dict({**stated, "files": _checksums(folder)})
+    (folder / README).write_text(reader(manifest.kind).readme(manifest), encoding="utf-8")
+    return seal(folder, stated)
 
 
-def seal(folder: Path, manifest: Mapping[str, Any]) -> str:
+def seal(folder: Path, fields: Mapping[str, Any]) -> str:
     """Write the manifest with the checksums of all that is in the folder; the digest."""
-    files = {
+    stated = {**fields, "format": FORMAT, "files": _checksums(folder)}
+    (folder / MANIFEST).write_text(text(stated), encoding="utf-8")
+    return digest(folder)
+
+
+def _checksums(folder: Path) -> dict[str, dict[str, Any]]:
+    return {
         path.name: {"sha256": _sha256(path), "bytes": path.stat().st_size}
         for path in sorted(folder.iterdir())
         if path.name != MANIFEST
     }
-    (folder / MANIFEST).write_text(_text({**manifest, "format": FORMAT, "files": files}), encoding="utf-8")
-    return digest(folder)
 
 
-def _text(manifest: Mapping[str, Any]) -> str:
+def text(manifest: Mapping[str, Any]) -> str:
     """JSON that a person can skim: a line for each field, and for each column, promise and file."""
 
     def line(value: Any) -> str:
@@ -88,49 +74,64 @@ def digest(folder: str | Path) -> str:
     return _sha256(Path(folder) / MANIFEST)
 
 
-def read_manifest(folder: str | Path) -> dict[str, Any]:
-    """The manifest, its shape checked; parameters as they were written (decimals exact)."""
+def read_manifest(folder: str | Path) -> Manifest:
+    """The manifest, every part of it checked; parameters as they were written (decimals exact)."""
     path = Path(folder) / MANIFEST
     if not Path(folder).is_dir():
         raise BundleDamaged(f"There is no release folder {folder}.", attempt="the folder that publish made.")
     if not path.is_file():
         raise BundleDamaged(f"{folder} has no {MANIFEST}.", why="It is no release, or an incomplete one.")
     try:
-        manifest = json.loads(path.read_text(encoding="utf-8"))
+        written = path.read_text(encoding="utf-8")
+        raw = json.loads(written)
     except (json.JSONDecodeError, UnicodeDecodeError):
         raise BundleDamaged(f"The {MANIFEST} of {folder} is damaged: it is no JSON.") from None
-    kind = manifest.get("kind") if isinstance(manifest, dict) else None
-    if kind not in FIELDS:
-        raise BundleDamaged(f"The {MANIFEST} of {folder} names no release kind that is known.")
-    if manifest.get("format") != FORMAT:
-        raise BundleDamaged(f"The release has format {manifest.get('format')!r}; this version reads {FORMAT}.")
-    extra, lacking = set(manifest) - FIELDS[kind], FIELDS[kind] - OPTIONAL - set(manifest)
-    if extra or lacking:
-        listed = [
-            *(f"{name!r} is missing" for name in sorted(lacking)),
-            *(f"{name!r} does not belong" for name in sorted(extra)),
-        ]
+    try:
+        manifest = of_dict(raw)
+    except Misshapen as error:
         raise BundleDamaged(
-            f"The {MANIFEST} of {folder} does not have the fields of a {kind} release.", why="; ".join(listed) + "."
+            f"The {MANIFEST} of {folder} is not as format {FORMAT} has it.", why=f"{_sentence(str(error))}."
+        ) from None
+    if text(manifest.to_dict()) != written:
+        raise BundleDamaged(
+            f"The {MANIFEST} of {folder} is not written as reticent writes it.",
+            why="It says something twice, or in another order or spelling.",
         )
     return manifest
 
 
-def verify(folder: str | Path, expect_digest: str | None = None) -> dict[str, Any]:
+def of_dict(raw: Any) -> Manifest:
+    """A manifest from what JSON gave, held to what its kind has; raises `Misshapen`."""
+    if not isinstance(raw, dict) or not isinstance(kind := raw.get("kind"), str) or kind not in catalogue.KINDS:
+        raise Misshapen("it names no release kind that is known")
+    if raw.get("format") != FORMAT:
+        raise Misshapen(f"this version reads format {FORMAT}")
+    known = reader(kind)
+    manifest = Manifest.of(raw, known.own, known.optional)
+    known.check(manifest)
+    return manifest
+
+
+def _sentence(words: str) -> str:
+    return words[:1].upper() + words[1:]
+
+
+def verify(folder: str | Path, expect_digest: str | None = None) -> Manifest:
     """The manifest of a folder that is complete, undamaged and, given a digest, unchanged."""
     folder = Path(folder)
     manifest = read_manifest(folder)
+    data_files(folder, manifest)
     faults = []
     present = {path.name for path in folder.iterdir()}
-    for name, facts in manifest["files"].items():
+    for name, facts in manifest.files.items():
         path = folder / name
         if name not in present:
             faults.append(f"{name} is missing")
         elif path.stat().st_size != facts["bytes"] or _sha256(path) != facts["sha256"]:
             faults.append(f"{name} is not the file that was published")
-    faults += [
-        f"{name} does not belong" for name in sorted(present - set(manifest["files"]) - {MANIFEST, "report.html"})
-    ]
+    faults += [f"{name} does not belong" for name in sorted(present - set(manifest.files) - {MANIFEST, "report.html"})]
+    if not faults and (folder / README).read_text(encoding="utf-8") != reader(manifest.kind).readme(manifest):
+        faults.append(f"{README} is not what the manifest says")
     if faults:
         raise BundleDamaged(
             f"The release {folder} is damaged or incomplete.",

@@ -2,101 +2,113 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass
+from typing import ClassVar
 
-import numpy as np
 import polars as pl
 
-from reticent.errors import BundleDamaged
-from reticent.release.bounds import bounds
-from reticent.release.counting import distinct_rows
-from reticent.table.types import dtype_named, typed
+from reticent.errors import RequestError
+from reticent.release.answer import Answer
+from reticent.release.bounds import bounds as ends_of
+from reticent.release.data import Schema
+from reticent.release.kind import Question, Sight, Tables
+from reticent.release.manifest import ColumnEntry, Manifest
+from reticent.release.reading.boxes import boxes
+from reticent.release.shape import Checker, Misshapen
+from reticent.release.wording import coarser, heading, persons, promise_sentence, withheld
+from reticent.table.cells import Cells
+from reticent.table.roles import Role
 
-COUNT = "\x00count"
-
-
-def read_data(path: Path, columns: list[dict[str, Any]], only: Collection[str] | None = None) -> pl.DataFrame:
-    """The data file with the types that the manifest states, from CSV too; `only` some of its columns, where not all."""
-    wanted = _among(columns, only)
-    lazy = _scanned(path, columns).select(column["name"] for column in wanted)
-    return _typed(_collected(lazy, path), wanted)
-
-
-def count_data(
-    path: Path, columns: list[dict[str, Any]], only: Collection[str] | None = None
-) -> tuple[pl.DataFrame, np.ndarray]:
-    """The distinct rows of the data file (in `only` some columns), and how often each occurs; rows are read as a stream and not kept."""
-    wanted = _among(columns, only)
-    names = [column["name"] for column in wanted]
-    lazy = _scanned(path, columns)
-    if path.suffix == ".parquet" and all(_plain(dtype) for dtype in lazy.select(names).collect_schema().dtypes()):
-        try:
-            frame, times = distinct_rows(path, names)
-        except (OSError, ValueError):
-            raise BundleDamaged(f"{path.name} cannot be read.") from None
-        return _typed(frame, wanted), times
-    counted = _collected(lazy.group_by(names).len(name=COUNT), path)
-    return _typed(counted.drop(COUNT), wanted), counted[COUNT].to_numpy().astype(np.int64)
+_LIMITS = """\
+- The promise is about this release alone: a second release of the same people, or other data about them, can say more.
+- It limits what the group of a person says about that person. It does not stop statistical conclusions that hold for everyone."""
 
 
-def _among(columns: list[dict[str, Any]], only: Collection[str] | None) -> list[dict[str, Any]]:
-    return columns if only is None else [column for column in columns if column["name"] in only]
+@dataclass(frozen=True, slots=True)
+class Generalized:
+    kind: ClassVar[str] = "generalized"
+    files: ClassVar[tuple[str, ...]] = ("data",)
+    own: ClassVar[dict[str, Checker]] = {}
+    optional: ClassVar[frozenset[str]] = frozenset()
 
+    def check(self, manifest: Manifest) -> None:
+        if not manifest.named(Role.QUASI):
+            raise Misshapen("no column is quasi-identifying", inside=True)
 
-def _plain(dtype: pl.DataType) -> bool:
-    """Whether Python has these values without loss: it has no nanoseconds."""
-    return dtype in (pl.String, pl.Boolean, pl.Date) or dtype.is_integer() or dtype.is_float()
+    def schemas(self, manifest: Manifest) -> dict[str, Schema]:
+        """Quasi-identifiers are labels: texts, whatever their values were."""
+        return {"data": {c.name: "String" if c.role == Role.QUASI else c.dtype for c in manifest.columns}}
 
+    def frame(self, tables: Tables, manifest: Manifest, *, bounds: bool) -> pl.DataFrame:
+        return with_bounds(tables["data"], manifest) if bounds else tables["data"]
 
-def _scanned(path: Path, columns: list[dict[str, Any]]) -> pl.LazyFrame:
-    try:
-        if path.suffix == ".parquet":
-            lazy = pl.scan_parquet(path, glob=False)
-        else:
-            lazy = pl.scan_csv(path, infer_schema=False, empty_string_is_null=True, glob=False)
-        found = lazy.collect_schema().names()
-    except (pl.exceptions.PolarsError, OSError):
-        raise BundleDamaged(f"{path.name} cannot be read.") from None
-    if found != [column["name"] for column in columns]:
-        raise BundleDamaged(
-            f"{path.name} has other columns than its manifest.",
-            why=f"{len(found)} instead of {len(columns)}, or other names.",
+    def sight(self, tables: Tables, manifest: Manifest, cells: Cells) -> Sight:
+        return boxes(manifest.named(Role.QUASI), tables["data"], cells)
+
+    def value_counts(self, tables: Tables, manifest: Manifest, column: str) -> pl.DataFrame:
+        return tables["data"].group_by(column).len("count")
+
+    def estimate(self, tables: Tables, manifest: Manifest, question: Question) -> Answer:
+        raise RequestError(
+            "A generalized release has labels, and a condition on values cannot be put to them.", attempt="its frame()."
         )
-    return lazy
+
+    def readme(self, manifest: Manifest) -> str:
+        listed = " and ".join(f"`{name}`" for name in manifest.data)
+        parts = heading(manifest)
+        parts += [
+            f"The data are in {listed}, {persons(manifest)}; `manifest.json` describes the columns and the promise.",
+            "",
+            "| column | what it is | how to read it |",
+            "|---|---|---|",
+        ]
+        parts += [f"| {_cell(c.name)} | {c.role} | {_reading(c)} |" for c in manifest.columns]
+        parts += ["", "## What is promised", "", *(f"- {promise_sentence(p)}" for p in manifest.promises)]
+        parts += [*_counted_persons(manifest), *withheld(manifest)]
+        parts += ["", "## What is not", "", _LIMITS, f"- It assumes {persons(manifest)}."]
+        if manifest.rows_per_person > 1:
+            parts.append("- Promises about sensitive values count rows: the rows of one person in a group count each.")
+        if len(manifest.named(Role.SENSITIVE)) > 1 and not manifest.jointly:
+            parts.append(
+                "- Each sensitive column is protected alone: who knows one of a person's sensitive values may learn more about another."
+            )
+        return "\n".join(parts) + "\n"
 
 
-def _collected(lazy: pl.LazyFrame, path: Path) -> pl.DataFrame:
-    try:
-        return lazy.collect(engine="streaming")
-    except (pl.exceptions.PolarsError, OSError):
-        raise BundleDamaged(f"{path.name} cannot be read.") from None
-
-
-def _typed(frame: pl.DataFrame, columns: list[dict[str, Any]]) -> pl.DataFrame:
-    restored = {}
-    for column in columns:
-        series = frame[column["name"]]
-        if column["role"] == "quasi-identifying":
-            wanted: pl.DataType = pl.String()
-        else:
-            wanted = dtype_named(column["dtype"])
-        if series.dtype == wanted:
-            restored[column["name"]] = series
-        elif series.dtype == pl.String:
-            restored[column["name"]] = typed(series, column["dtype"]).alias(column["name"])
-        else:
-            restored[column["name"]] = series.cast(wanted)
-    return pl.DataFrame(restored)
-
-
-def with_bounds(frame: pl.DataFrame, columns: list[dict[str, Any]]) -> pl.DataFrame:
+def with_bounds(frame: pl.DataFrame, manifest: Manifest) -> pl.DataFrame:
     """The frame with `age_lower` and `age_upper` after each range column."""
     parts: list[pl.Series] = []
-    for column in columns:
-        series = frame[column["name"]]
+    for column in manifest.columns:
+        series = frame[column.name]
         parts.append(series)
-        if column["role"] == "quasi-identifying" and column["type"] != "categorical":
-            parts += bounds(series, column)
+        if column.role == Role.QUASI and column.type != "categorical":
+            parts += ends_of(series, column)
     return pl.DataFrame(parts)
+
+
+def _counted_persons(manifest: Manifest) -> list[str]:
+    """What a declared number of rows per person makes of promises that count."""
+    most = manifest.rows_per_person
+    asked = [int(p.parameters["k"]) for p in manifest.promises if p.name in ("k-anonymity", "alpha-k-anonymity")]
+    return [
+        f"- Since nobody has more than {most} rows, these rows are {k * most} at least, those of {k} persons at least."
+        for k in asked
+        if most > 1
+    ]
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")
+
+
+def _reading(column: ColumnEntry) -> str:
+    if column.role != Role.QUASI:
+        return "; ".join([f"as it was ({column.dtype})", *coarser(column)])
+    if column.type == "categorical":
+        return "a value, or a node of the hierarchy in the manifest that covers it; `*` is any value"
+    return "a value, or a range `[low, high]` with both ends included; `*` is any value" + "".join(
+        f"; {said}" for said in coarser(column)
+    )
+
+
+READER = Generalized()

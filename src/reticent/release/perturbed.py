@@ -1,108 +1,122 @@
-"""The perturbed kind as its recipient reads it: exact quasi-identifiers, redrawn sensitive values, and the counts behind them.
-
-Reconstruction (Cao & Karras, VLDB 2012, section 5): of the rows in a selection, e'_v show value v; those that held v_i are
-estimated as N' = E' M^-1 (inversion: unbiased, may be negative), or by expectation-maximisation (never negative; ERRATA 5.8).
-For the rows whose value is in a set with indicator s, the estimate is sum_v e'_v w_v with w = M^-1 s, and since rows are redrawn
-independently sum_v e'_v w_v (w_v - 1) is an unbiased estimate of its variance.
-"""
+"""The perturbed kind as its recipient reads it: exact quasi-identifiers, redrawn sensitive values, and the counts behind them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from fractions import Fraction
-from functools import cached_property
-from pathlib import Path
-from typing import Any
+from typing import ClassVar
 
-import numpy as np
 import polars as pl
 
 from reticent.errors import RequestError
-from reticent.release import generalized
+from reticent.release import shape
 from reticent.release.answer import Answer
-from reticent.table.types import typed
+from reticent.release.bounds import exact_bounds
+from reticent.release.data import Schema
+from reticent.release.kind import Question, Sight, Tables
+from reticent.release.manifest import Described, Manifest
+from reticent.release.reconstruction import Reconstruction
+from reticent.release.shape import Checker, Misshapen
+from reticent.release.wording import (
+    EXACT,
+    FOR_ALL,
+    coarser_columns,
+    heading,
+    persons,
+    promise_sentence,
+    several_rows,
+    withheld,
+)
+from reticent.table.cells import Cells
+from reticent.table.roles import Role
 
-STEPS = 2000
-STILL = 1e-9  # relative change at which expectation-maximisation has settled
+
+@dataclass(frozen=True, slots=True)
+class Perturbed:
+    kind: ClassVar[str] = "perturbed"
+    files: ClassVar[tuple[str, ...]] = ("data",)
+    own: ClassVar[dict[str, Checker]] = {
+        "values": shape.listed(shape.text),
+        "matrix": shape.listed(shape.listed(shape.scalar)),
+        "distribution": shape.listed(shape.scalar),
+    }
+    optional: ClassVar[frozenset[str]] = frozenset({"distribution"})
+
+    def check(self, manifest: Manifest) -> None:
+        if not manifest.named(Role.QUASI) or len(manifest.named(Role.SENSITIVE)) != 1:
+            raise Misshapen("a perturbed release has quasi-identifiers and one sensitive column", inside=True)
+
+    def schemas(self, manifest: Manifest) -> dict[str, Schema]:
+        return {"data": {column.name: column.dtype for column in manifest.columns}}
+
+    def frame(self, tables: Tables, manifest: Manifest, *, bounds: bool) -> pl.DataFrame:
+        return exact_bounds(tables["data"], manifest) if bounds else tables["data"]
+
+    def sight(self, tables: Tables, manifest: Manifest, cells: Cells) -> Sight:
+        raise RequestError(
+            "This attack reads the values that groups hold; in a perturbed release every row's value was redrawn.",
+            attempt="reticent audit, which judges the matrix that values were redrawn by.",
+        )
+
+    def value_counts(self, tables: Tables, manifest: Manifest, column: str) -> pl.DataFrame:
+        raise RequestError(
+            "In a perturbed release every row's value was redrawn: the published counts are not those of the people.",
+            attempt="release.count, which estimates them.",
+        )
+
+    def estimate(self, tables: Tables, manifest: Manifest, question: Question) -> Answer:
+        """Reconstructed, with a standard error."""
+        found = Reconstruction.of(manifest)
+        return found.count(tables["data"], question.where, question.values, by=question.by)
+
+    def readme(self, manifest: Manifest) -> str:
+        column = manifest.sensitive.name
+        parts = heading(manifest)
+        parts += [
+            f"`{manifest.data[0]}` holds {persons(manifest)}. Every column but `{column}` is as it was. `{column}` was redrawn",
+            "at random, row by row, by the probabilities in `manifest.json`: `matrix[i][v]` is that of publishing `values[v]`",
+            "for a row that had `values[i]`. So no single row says what a person has; counts over many rows can be estimated:",
+            "",
+            "```python",
+            "import polars as pl, reticent as rt",
+            'release = rt.open("this folder")',
+            'release.count(pl.col("...") == ..., values=["..."])      # estimate and standard error',
+            "```",
+            "",
+            *coarser_columns(manifest),
+            "",
+            "## What is promised",
+            "",
+            *(f"- {_sentence(promise, column)}" for promise in manifest.promises),
+            *withheld(manifest),
+        ]
+        return "\n".join([*parts, *_limits(manifest)]) + "\n"
 
 
-def read_data(path: Path, columns: list[dict[str, Any]]) -> pl.DataFrame:
-    """The data file with every column's own type: quasi-identifiers are values, not labels."""
-    exact = [
-        {**column, "role": "insensitive"} if column["role"] == "quasi-identifying" else column for column in columns
+def _limits(manifest: Manifest) -> list[str]:
+    return [
+        "",
+        "## What is not",
+        "",
+        EXACT,
+        "- The promise assumes an adversary who knows the overall distribution and these probabilities, and nothing else about",
+        f"  the person's value. It is about one row of a person; it assumes {persons(manifest)}.",
+        *several_rows(manifest, "values were redrawn row by row, and all their rows together say more"),
+        "- It is about this release alone: if the same people's values were redrawn in a second release, both together say more.",
+        FOR_ALL,
     ]
-    return generalized.read_data(path, exact)
 
 
-@dataclass(frozen=True, eq=False)
-class Reconstruction:
-    """The matrix of a manifest, ready to estimate with."""
+def _sentence(promise: Described, column: str) -> str:
+    """What beta-likeness means where values are redrawn: it is about belief, not about groups."""
+    given = promise.parameters
+    form = ", less for frequent values (enhanced)" if given.get("enhanced", True) else ""
+    form += ", nor fall by as much" if given.get("two_sided") else ""
+    return (
+        f"Seeing a person's row lifts the belief that they have any one value of `{column}` above its overall frequency by at most "
+        f"{given['beta']} times that frequency{form} (beta-likeness by perturbation)."
+        if promise.name == "beta-likeness"
+        else promise_sentence(promise)
+    )
 
-    column: str
-    values: pl.Series
-    matrix: np.ndarray
 
-    @classmethod
-    def of(cls, manifest: dict[str, Any]) -> Reconstruction:
-        column = next(entry for entry in manifest["columns"] if entry["role"] == "sensitive")
-        matrix = np.array([[float(Fraction(str(entry))) for entry in row] for row in manifest["matrix"]])
-        return cls(column["name"], typed(manifest["values"], column["dtype"]).alias(column["name"]), matrix)
-
-    @cached_property
-    def inverse(self) -> np.ndarray:
-        try:
-            return np.linalg.inv(self.matrix)
-        except np.linalg.LinAlgError:
-            raise RequestError("The matrix of this release cannot be inverted.", attempt='by = "em".') from None
-
-    def observed(self, frame: pl.DataFrame, where: pl.Expr | None = None) -> np.ndarray:
-        """How many selected rows show each value."""
-        rows = frame if where is None else frame.filter(where)
-        counted = rows.group_by(self.column).len(name="\x00rows")
-        both = self.values.to_frame().join(counted, on=self.column, how="left", maintain_order="left")
-        return both["\x00rows"].fill_null(0).to_numpy().astype(np.float64)
-
-    def invert(self, observed: np.ndarray) -> np.ndarray:
-        """Rows of observed counts -> rows of estimated counts, unbiased."""
-        return observed @ self.inverse
-
-    def maximise(self, observed: np.ndarray) -> np.ndarray:
-        """The same by expectation-maximisation: the most likely counts that are not negative."""
-        seen = np.atleast_2d(observed).astype(np.float64)
-        found = np.repeat(seen.sum(axis=1, keepdims=True) / len(self.values), len(self.values), axis=1)
-        for _ in range(STEPS):
-            expected = found @ self.matrix
-            ratio = np.divide(seen, expected, out=np.zeros_like(seen), where=expected > 0)
-            better = found * (ratio @ self.matrix.T)
-            moved = np.abs(better - found).sum()
-            found = better
-            if moved <= STILL * max(seen.sum(), 1):
-                break
-        return found.reshape(np.shape(observed))
-
-    def among(self, values: Iterable[Any] | None) -> np.ndarray:
-        """The indicator of a set of sensitive values; None is all of them."""
-        if values is None:
-            return np.ones(len(self.values))
-        return self.values.is_in(list(values)).to_numpy().astype(np.float64)
-
-    def variance(self, observed: np.ndarray, among: np.ndarray) -> np.ndarray:
-        """Of the inverted count of the values in `among`; unbiased, not below 0."""
-        weight = self.inverse @ among
-        return np.maximum(observed @ (weight * (weight - 1)), 0)
-
-    def count(
-        self,
-        frame: pl.DataFrame,
-        where: pl.Expr | None = None,
-        values: Iterable[Any] | None = None,
-        *,
-        by: str = "inversion",
-    ) -> Answer:
-        """How many of the selected rows held one of the values, with the standard error that redrawing brings."""
-        if by not in ("inversion", "em"):
-            raise RequestError(f"Reconstruction by {by!r} is not known.", attempt='by = "inversion" or "em".')
-        observed, among = self.observed(frame, where), self.among(values)
-        counts = self.invert(observed) if by == "inversion" else self.maximise(observed)
-        return Answer(float(counts @ among), std_error=float(np.sqrt(self.variance(observed, among))))
+READER = Perturbed()

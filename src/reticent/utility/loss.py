@@ -22,7 +22,8 @@ from typing import Any
 
 import numpy as np
 
-from reticent.release.reading.scale import Extent, Scale
+from reticent.release.reading.extent import Extent
+from reticent.release.reading.scale import Scale
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,7 +20,7 @@ import numpy as np
 
 from reticent.errors import JobError
 from reticent.kernels.workload_counts import overlap_counts, select_histograms
-from reticent.release.boxes import Boxes
+from reticent.release.reading.boxes import Boxes
 from reticent.table.cells import Cells
 
 FREE = -1
@@ -103,7 +103,8 @@ class Workload:
 
     def generalized(self, boxes: Boxes) -> np.ndarray:
         found = np.empty(len(self), np.float64)
-        overlap_counts(boxes.first, boxes.last, boxes.until, self.lower, self.upper, found)
+        holes, prefix = boxes.holes
+        overlap_counts(boxes.first, boxes.last, holes, prefix, boxes.until, self.lower, self.upper, found)
         return found
 
 

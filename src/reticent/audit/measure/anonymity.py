@@ -1,8 +1,15 @@
-"""How many rows look alike: k-anonymity (Samarati & Sweeney 1998), `k >= asked`."""
+"""How many rows look alike: k-anonymity (Samarati & Sweeney 1998), (alpha,k) (Wong et al. 2006), k-map (Sweeney 2002)."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
+
+from reticent.audit.evidence import NEEDS_SOURCE, Evidence, Judgement
+from reticent.audit.measure import diversity
+from reticent.audit.measure.comparison import exact
 
 
 def k(sizes: np.ndarray, rows_per_person: int = 1) -> int:
@@ -11,3 +18,27 @@ def k(sizes: np.ndarray, rows_per_person: int = 1) -> int:
     If nobody has more than r rows, n rows are those of ceil(n / r) persons or more; rounded down, against the publisher.
     """
     return int(sizes.min()) // rows_per_person
+
+
+def judge_k(asked: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
+    found = k(evidence.alike, evidence.rows_per_person)
+    return Judgement({"k": found}, found >= exact(asked["k"]))
+
+
+def judge_alpha_k(asked: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
+    alpha = diversity.alpha(evidence.column(column).views)
+    found = k(evidence.alike, evidence.rows_per_person)
+    return Judgement({"alpha": alpha, "k": found}, found >= exact(asked["k"]) and alpha <= exact(asked["alpha"]))
+
+
+def judge_k_map(asked: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
+    """By the population under each group's labels; without a population table nothing can be said."""
+    if evidence.population is None:
+        return Judgement({}, None, NEEDS_SOURCE)
+    found = k(evidence.population)
+    return Judgement({"k": found}, found >= exact(asked["k"]))
+
+
+def believed_alpha(asked: Mapping[str, Any], prior: np.ndarray) -> float:
+    """The greatest belief that (alpha,k)-anonymity leaves in a value."""
+    return float(exact(asked["alpha"]))

@@ -13,12 +13,17 @@ e is -total * size, and such terms are added in closed form.  A null is the last
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
-from reticent.audit.measure.comparison import greatest
+from reticent.audit.evidence import Evidence, Judgement
+from reticent.audit.measure.comparison import exact, greatest
 from reticent.audit.measure.counts import Counts
+from reticent.audit.sensitive import Sensitive
+from reticent.errors import BundleDamaged
 
 
 def equal(views: list[Counts]) -> Fraction:
@@ -112,3 +117,17 @@ def _cumulative(count: np.ndarray, view: Counts) -> np.ndarray:
     """Running sum of the counts inside each group."""
     running = np.cumsum(count)
     return running - (running[view.starts] - count[view.starts])[view.group]
+
+
+def judge(asked: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
+    found = distance(evidence.column(column), asked.get("distance", "equal"))
+    return Judgement({"t": found}, found <= exact(asked["t"]))
+
+
+def distance(column: Sensitive, name: str) -> Fraction:
+    """The greatest earth mover's distance of a group, by ground distance."""
+    if name == "hierarchical":
+        if column.paths is None:
+            raise BundleDamaged(f"Hierarchical t-closeness is promised for {column.name!r}, which has no hierarchy.")
+        return hierarchical(column.views, column.paths)
+    return {"equal": equal, "ordered": ordered}[name](column.views)

@@ -5,10 +5,13 @@ A value absent from a group breaks it, whatever delta (log 0), unless absent = "
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 from math import log, log2
+from typing import Any
 
-from reticent.audit.measure.comparison import compare_ln, compare_log2, greatest, least
+from reticent.audit.evidence import Evidence, Judgement
+from reticent.audit.measure.comparison import compare_ln, compare_log2, exact, greatest, least
 from reticent.audit.measure.counts import Counts
 
 
@@ -38,3 +41,9 @@ def delta_holds(ratio: Fraction | None, asked: Fraction, base: object = "e") -> 
     if ratio is None:
         return False
     return (compare_log2 if str(base) == "2" else compare_ln)(ratio, asked) < 0
+
+
+def judge(asked: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
+    ratio = worst_ratio(evidence.column(column).views, absent=asked.get("absent", "break"))
+    base = asked.get("base", "e")
+    return Judgement({"delta": delta(ratio, base)}, delta_holds(ratio, exact(asked["delta"]), base))

@@ -11,13 +11,16 @@ A group of nulls alone shows no value: its diversity is 0.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from decimal import Context, Decimal
 from fractions import Fraction
 from math import exp, gcd, log
+from typing import Any
 
 import numpy as np
 
-from reticent.audit.measure.comparison import greatest
+from reticent.audit.evidence import Evidence, Judgement
+from reticent.audit.measure.comparison import exact, greatest
 from reticent.audit.measure.counts import Counts
 
 
@@ -120,3 +123,31 @@ def _product_is_one(powers: list[tuple[int, int]]) -> bool:
                 if part > 1
             ]
     return not any(exponents.values())
+
+
+def judge_distinct(asked: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
+    found = distinct_l(evidence.column(column).views)
+    return Judgement({"l": found}, found >= exact(asked["l"]))
+
+
+def judge_probabilistic(asked: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
+    found = probabilistic_l(evidence.column(column).views)
+    return Judgement({"l": found}, found >= exact(asked["l"]))
+
+
+def judge_entropy(asked: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
+    views = evidence.column(column).views
+    return Judgement({"l": entropy_l(views)}, entropy_holds(views, exact(asked["l"])))
+
+
+def judge_recursive(asked: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
+    least_l = exact(asked["l"])
+    if least_l.denominator != 1 or least_l < 1:
+        raise ValueError("l is a number of values")
+    found = recursive_c(evidence.column(column).views, int(least_l))
+    return Judgement({"c": found, "l": int(least_l)}, found is not None and found <= exact(asked["c"]))
+
+
+def believed_probabilistic(asked: Mapping[str, Any], prior: np.ndarray) -> float:
+    """The greatest belief that probabilistic l-diversity leaves in a value."""
+    return float(1 / exact(asked["l"]))

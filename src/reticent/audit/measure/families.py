@@ -6,14 +6,17 @@ interval of the width holds iff x_j - x_i <= width and the neighbours on both si
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
+from reticent.audit.evidence import Evidence, Judgement
 from reticent.audit.measure import likeness
-from reticent.audit.measure.comparison import compare_ln, extremes_by_value
+from reticent.audit.measure.comparison import compare_ln, exact, extremes_by_value
 from reticent.audit.measure.counts import Counts
+from reticent.errors import BundleDamaged
 
 CHUNK = 4096  # groups looked at together
 
@@ -80,3 +83,20 @@ def _frequencies(
         found = extremes_by_value(window.ravel(), inside.ravel(), np.repeat(sizes, len(spans)), max)
         worst = {w: max(q, worst.get(w, Fraction(0))) for w, q in found.items()}
     return [(share[w], q) for w, q in worst.items()]
+
+
+def judge_semantic(asked: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
+    found, level = evidence.column(column), int(asked.get("level", 1))
+    if found.paths is None or not 1 <= level < found.paths.shape[1] - 1:
+        raise BundleDamaged(f"A promise speaks of level {level} of the hierarchy of {found.name!r}, which has none.")
+    form = {"enhanced": asked.get("enhanced", True), "two_sided": asked.get("two_sided", False)}
+    beta = semantic_beta(found.views, found.paths[:, level], **form)
+    return Judgement({"beta": beta, "level": level}, beta is not None and beta <= exact(asked["beta"]))
+
+
+def judge_proximity(asked: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
+    found, width = evidence.column(column), exact(asked["width"])
+    if found.positions is None:
+        raise BundleDamaged(f"A promise speaks of windows of {found.name!r}, which has no order.")
+    beta = proximity_beta(found.views, found.positions, width, enhanced=asked.get("enhanced", True))
+    return Judgement({"beta": beta, "width": width}, beta is not None and beta <= exact(asked["beta"]))

@@ -9,9 +9,16 @@ All `<=`.  Whether a gain is within -ln p is decided for each value apart: cappi
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
+from math import log
+from typing import Any
 
-from reticent.audit.measure.comparison import compare_ln, extremes_by_value
+import numpy as np
+
+from reticent.audit.evidence import FROM_PARAMETERS, NEEDS_SOURCE, Evidence, Judgement, Redrawing
+from reticent.audit.measure import posterior
+from reticent.audit.measure.comparison import compare_ln, exact, extremes_by_value
 from reticent.audit.measure.counts import Counts
 
 
@@ -45,3 +52,34 @@ def _gains(view: Counts, two_sided: bool) -> list[tuple[Fraction, Fraction]]:
 def _within_log(p: Fraction, gain: Fraction) -> bool:
     """gain <= -ln p."""
     return compare_ln(1 / p, gain) >= 0
+
+
+def judge(asked: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
+    """From the groups' histograms; where values were redrawn, from the matrix they were redrawn by."""
+    form = {"enhanced": bool(asked.get("enhanced", True)), "two_sided": bool(asked.get("two_sided", False))}
+    limit = exact(asked["beta"])
+    if evidence.redrawing is not None:
+        return _redrawn(evidence.redrawing, limit, form)
+    found = beta(evidence.column(column).views, **form)
+    return Judgement({"beta": found}, found is not None and found <= limit)
+
+
+def _redrawn(redrawing: Redrawing, limit: Fraction, form: Mapping[str, bool]) -> Judgement:
+    """The parameters show what the promise is worth if values were redrawn as stated; that they were, the source alone shows."""
+    if redrawing.distribution is None:
+        return Judgement({}, None, NEEDS_SOURCE)
+    found = posterior.beta(redrawing.matrix, redrawing.distribution, **form)
+    if found is None or found > limit:
+        return Judgement({"beta": found}, False, FROM_PARAMETERS)
+    why = (
+        "no file can show that values were redrawn at random; the matrix and the distribution that it was made for were checked, "
+        "exactly"
+    )
+    return Judgement({"beta": found}, redrawing.proven, FROM_PARAMETERS, "" if redrawing.proven else why)
+
+
+def believed(asked: Mapping[str, Any], prior: np.ndarray) -> float:
+    """The greatest belief that beta-likeness leaves in any value of this overall distribution."""
+    limit, enhanced = float(exact(asked["beta"])), asked.get("enhanced", True)
+    caps = (p * (1 + (min(limit, -log(p)) if enhanced else limit)) for p in prior.tolist() if p > 0)
+    return max(min(cap, 1.0) for cap in caps)

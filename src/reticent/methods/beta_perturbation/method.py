@@ -161,5 +161,5 @@ def redraw(cells: Cells, occurring: np.ndarray, matrix: Matrix, rng: np.random.G
         values=published,
         occurring=occurring,
         matrix=tuple(map(tuple, matrix)),
-        whole=WHOLE,
+        per=WHOLE,
     )

@@ -7,10 +7,11 @@ hierarchy's labels, `a|b`, and `*`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
+from reticent.release.manifest import ColumnEntry
 from reticent.release.reading.extent import Extent as Extent
 from reticent.release.reading.extent import Unreadable as Unreadable
 from reticent.release.reading.extent import number as number
@@ -22,18 +23,18 @@ from reticent.table.hierarchy import Hierarchy
 Scale = Line | Tree
 
 
-def scale(column: Mapping[str, Any], labels: Iterable[str | None] = (), *, foreign: bool = False) -> Scale:
+def scale(column: ColumnEntry, labels: Iterable[str | None] = (), *, foreign: bool = False) -> Scale:
     """The scale of a column from its manifest entry; for a file of another tool, what the entry lacks is taken from the labels."""
-    if column["type"] not in ("numeric", "date", "ordinal"):
+    if column.type not in ("numeric", "date", "ordinal"):
         return _tree(column, labels, foreign)
-    if column["type"] == "ordinal":
-        order = list(column["order"])
+    if column.type == "ordinal":
+        order = list(column.order or ())
         return Line("ordinal", (0, len(order) - 1), (), {text: i for i, text in enumerate(order)}, foreign=foreign)
-    line = Line(column["type"], None, (), None, column.get("dtype", "String"), foreign)
-    if column.get("hierarchy"):
-        line = replace(line, bands=_bands(line, Hierarchy.of(column["hierarchy"], column["name"])))
-    if column.get("domain"):
-        ends = line.positions([str(end) for end in column["domain"]])
+    line = Line(column.type, None, (), None, column.dtype, foreign)
+    if column.hierarchy:
+        line = replace(line, bands=_bands(line, Hierarchy.of(column.hierarchy, column.name)))
+    if column.domain:
+        ends = line.positions([str(end) for end in column.domain])
         span = (ends[0], ends[-1])
     else:
         extents = [
@@ -63,12 +64,12 @@ def _clipped(band: Band, span: tuple[Any, Any]) -> Band:
     return replace(band, lower=low, upper=high) if low <= high else band
 
 
-def _tree(column: Mapping[str, Any], labels: Iterable[str | None], foreign: bool) -> Tree:
-    given = column.get("hierarchy")
+def _tree(column: ColumnEntry, labels: Iterable[str | None], foreign: bool) -> Tree:
+    given = column.hierarchy
     if given:
-        tree = Hierarchy.of(given, column["name"])
+        tree = Hierarchy.of(given, column.name)
     else:
-        values = column.get("values")
+        values = column.values
         if values is None:
             values = sorted({text for label in labels if label not in (None, ANY) for text in _values(label, foreign)})
         tree = Hierarchy.flat(list(values) or [""])
@@ -76,9 +77,7 @@ def _tree(column: Mapping[str, Any], labels: Iterable[str | None], foreign: bool
     for label, first, last in zip(tree.labels, tree.first.tolist(), tree.last.tolist(), strict=True):
         if (first, last) not in nodes.setdefault(label, []):
             nodes[label].append((first, last))
-    return Tree(
-        tree, bool(column.get("null")), bool(given), {text: i for i, text in enumerate(tree.leaves)}, nodes, foreign
-    )
+    return Tree(tree, bool(column.null), bool(given), {text: i for i, text in enumerate(tree.leaves)}, nodes, foreign)
 
 
 def _values(label: str, foreign: bool) -> tuple[str, ...]:

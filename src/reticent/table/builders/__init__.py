@@ -21,7 +21,7 @@ from reticent.table.builders.prefixes import prefixes
 from reticent.table.hierarchy import Hierarchy
 
 __all__ = ["BUILDERS", "BuiltHierarchy", "balanced", "build", "dates", "edges", "from_amnesia", "from_frame", "from_tree",
-           "grouped", "intervals", "ordered", "prefixes", "quantiles", "rebuilt"]  # fmt: skip
+           "grouped", "intervals", "ordered", "prefixes", "quantiles"]  # fmt: skip
 
 
 def _edges(values: Any, edges: Sequence[Any], *, rows: Sequence[int] | None = None) -> Hierarchy:
@@ -70,10 +70,3 @@ def build(
         raise HierarchyError(
             f"The hierarchy of {name!r}: {error.what}", why=error.why, attempt=error.attempt, values=error.values
         ) from None
-
-
-def rebuilt(entry: Mapping[str, Any], values: Any) -> Mapping[str, Any]:
-    """A manifest's column whose hierarchy was built and cut down, with the whole of it built again from the source's values."""
-    if "built" not in entry:
-        return entry
-    return {**entry, "hierarchy": build(entry["built"], values, name=entry["name"]).rows()}

@@ -37,6 +37,37 @@ class Cover:
             covers[here] = inside == high - low + 1
         return touches, covers & touches
 
+    @property
+    def sizes(self) -> np.ndarray:
+        """How many codes each label covers."""
+        found = self.upper - self.lower + 1
+        gaps = np.flatnonzero(self.holes >= 0)
+        found[gaps] = self.prefix[self.holes[gaps], -1]
+        return found
+
+    def table(self, codes: np.ndarray) -> np.ndarray:
+        """(codes, labels): which labels cover each of these codes."""
+        code = codes[:, None]
+        inside = (self.lower <= code) & (code <= self.upper)
+        gaps = np.flatnonzero(self.holes >= 0)
+        if len(gaps):
+            rows = self.holes[gaps]
+            inside[:, gaps] = self.prefix[rows, code + 1] > self.prefix[rows, code]
+        return inside
+
+    def spread(self, held: np.ndarray, size: int) -> np.ndarray:
+        """(codes, ...): what the labels hold, counted at every code that they cover; `held` is (labels, ...)."""
+        steps = np.zeros((size + 1, *held.shape[1:]))
+        whole = np.flatnonzero((self.holes < 0) & (self.upper >= self.lower))
+        np.add.at(steps, self.lower[whole], held[whole])
+        np.add.at(steps, self.upper[whole] + 1, -held[whole])
+        found = np.cumsum(steps, axis=0)[:size]
+        gaps = np.flatnonzero(self.holes >= 0)
+        if len(gaps):
+            inside = np.diff(self.prefix[self.holes[gaps]], axis=1)
+            found += inside[:, :size].T @ held[gaps]
+        return found
+
 
 def cover(codes: Sequence[np.ndarray], size: int) -> Cover:
     """From the sorted codes under each label."""

@@ -1,0 +1,45 @@
+"""Does the manifest repeat what the job declares?  A forged one may loosen a promise, or flatten a hierarchy it is judged by."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from reticent.audit.subject import Subject, described_promise
+from reticent.table.hierarchy import Hierarchy
+from reticent.table.roles import Role
+
+
+def disagreements(subject: Subject, job: Any) -> tuple[str, ...]:
+    """What the manifest says otherwise than the job: promises, the method, stages, and what is declared of columns."""
+    found = []
+    wanted = [described_promise(promise) for promise in job.promises]
+    if [(p.name, _plain(p.parameters)) for p in wanted] != [
+        (p.name, _plain(p.parameters)) for p in subject.promises[: len(wanted)]
+    ]:
+        found.append("the promises are not those of the job")
+    if subject.manifest is not None and subject.manifest.method.name != job.method.name:
+        found.append("the method is not that of the job")
+    stages = [(stage.name, getattr(stage, "kind", None)) for stage in job.prepare]
+    if [(stage.name, stage.parameters.get("kind")) for stage in subject.stages] != stages:
+        found.append("the stages are not those of the job")
+    for entry in subject.columns:
+        if (column := job.columns.get(entry.name)) is None:
+            continue
+        if column.role != entry.role:
+            found.append(f"column {entry.name!r} has another role than in the job")
+        elif entry.role != Role.INSENSITIVE and _given(column.hierarchy) and entry.hierarchy is not None:
+            tree = Hierarchy.of(column.hierarchy, entry.name).rows()
+            if sorted(tree) != sorted(entry.hierarchy):
+                found.append(f"the hierarchy of {entry.name!r} is not the job's")
+        elif entry.role == Role.SENSITIVE and _given(column.hierarchy) and entry.type == "categorical":
+            found.append(f"the hierarchy of {entry.name!r} is missing")
+    return tuple(found)
+
+
+def _given(hierarchy: Any) -> bool:
+    """Whether the steward gave a hierarchy; one that is built from data is cut down to what is published."""
+    return hierarchy is not None and not isinstance(hierarchy, dict)
+
+
+def _plain(parameters: Any) -> dict[str, str]:
+    return {name: str(value) for name, value in parameters.items() if name != "population" and value is not None}

@@ -1,0 +1,102 @@
+"""What a promise's judge is given, and what it answers.
+
+A judge is a function (asked, evidence, column) -> Judgement, in `audit/measure/`, named by the promise's row of the catalogue.  It
+sees what was recounted from the files and, where there is one, the source: never a model, a method or a recipe.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, Protocol
+
+import numpy as np
+import polars as pl
+
+from reticent.audit.grouping import Numbered, PublishedGroups
+from reticent.audit.sensitive import Sensitive
+from reticent.errors import BundleDamaged
+from reticent.release.manifest import ColumnEntry, Described
+
+RECOUNTED, NEEDS_SOURCE, FROM_PARAMETERS = "recounted", "needs source", "from parameters"
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """`kept` is None where the evidence cannot show it; `why` then says why no file could, and what was checked instead."""
+
+    achieved: Mapping[str, Any]
+    kept: bool | None
+    evidence: str = RECOUNTED
+    why: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Redrawing:
+    """How sensitive values were redrawn: `matrix[i][v]` is the probability that values[i] was published as values[v].
+
+    `distribution` is that of the people published, None where it is not known; `handed` if publish gave it and no file does.
+    `proven`: compared with the source, the values were redrawn so (True), were not (False), or that cannot be seen (None).
+    """
+
+    values: Sequence[str]
+    matrix: Sequence[Sequence[Fraction]]
+    distribution: Sequence[Fraction] | None
+    handed: bool = False
+    proven: bool | None = None
+
+    def of_counts(self, counts: Sequence[int]) -> Redrawing:
+        """With the distribution of these people, which no file says."""
+        total = sum(counts)
+        return replace(self, distribution=[Fraction(count, total) for count in counts], handed=True) if total else self
+
+
+@dataclass(frozen=True, eq=False)
+class SourceRows:
+    """The source, row by row or each distinct row with how many `times` it occurs."""
+
+    frame: pl.DataFrame
+    times: np.ndarray | None = None
+
+
+class LabelledRows(Protocol):
+    """The published rows, for judges that ask which label each has and what groups they form."""
+
+    frame: pl.DataFrame
+    times: np.ndarray | None
+    labelled: bool
+
+    @property
+    def labels(self) -> Mapping[str, Numbered]: ...
+
+    @property
+    def groups(self) -> PublishedGroups: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """Everything a judge may look at.  `alike` counts rows that read the same in all quasi-identifiers, `sizes` those of a group."""
+
+    alike: np.ndarray
+    sizes: np.ndarray
+    sensitive: Sequence[Sensitive]
+    withheld: int = 0
+    stages: Sequence[Described] = ()
+    rows_per_person: int = 1
+    population: np.ndarray | None = None  # people of a population table under each group's labels
+    redrawing: Redrawing | None = None
+    columns: Sequence[ColumnEntry] = ()
+    published: LabelledRows | None = None
+    source: SourceRows | None = None
+
+    def column(self, name: str | None) -> Sensitive:
+        """The column a promise speaks of: the one it names; where it names none, the only one or the combination of all."""
+        if name is None and self.sensitive and (len(self.sensitive) == 1 or self.sensitive[0].joint):
+            return self.sensitive[0]
+        for column in self.sensitive:
+            if column.name == name:
+                return column
+        raise BundleDamaged(
+            "A promise names no sensitive column of the table.", why=f"{len(self.sensitive)} column(s) are sensitive."
+        )

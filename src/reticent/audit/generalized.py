@@ -1,0 +1,94 @@
+"""The audit's eyes on a generalized release, and on tables of other tools: groups are the rows whose labels are equal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from reticent.audit.covering import match_rows
+from reticent.audit.grouping import Numbered, PublishedGroups, group, number
+from reticent.audit.kind import Matching, Recounted
+from reticent.audit.measure import anonymity
+from reticent.audit.measures import measures, worst
+from reticent.audit.sensitive import Sensitive, jointly, recount
+from reticent.audit.subject import Subject
+from reticent.errors import BundleDamaged
+from reticent.release.data import count_data, read_data
+from reticent.release.kind import data_files, reader
+from reticent.release.reading.extent import Unreadable
+from reticent.release.reading.scale import scale
+from reticent.table.roles import Role
+from reticent.utility import loss
+
+
+@dataclass(frozen=True, slots=True)
+class Generalized:
+    def recount(self, subject: Subject, *, each_row: bool) -> Recounted:
+        frame, times = _rows(subject, each_row or bool(subject.named(Role.INSENSITIVE)))
+        labels = {column.name: number(frame[column.name]) for column in subject.quasi}
+        groups = group(list(labels.values()), len(frame), times)
+        found = _sensitive(subject, frame, groups)
+        each = {column.name: measures(column) for column in found}
+        achieved = {"k-anonymity": anonymity.k(groups.sizes, subject.rows_per_person), **worst(list(each.values()))}
+        utility, notes = _utility(subject, labels, groups)
+        seen = Recounted(subject, frame, groups.sizes, groups.sizes, found, achieved, utility, times,
+                         each if len(each) > 1 else {}, tuple(notes), labelled=True)  # fmt: skip
+        seen.__dict__.update(labels=labels, groups=groups)  # they are known already
+        return seen
+
+    def match(self, recounted: Recounted, source: pl.DataFrame) -> Matching:
+        found = match_rows(recounted.subject, recounted.frame, recounted.labels, source)
+        return Matching(found.unmatched, found.stray, found.mean_places(), found.overlapping)
+
+
+def _rows(subject: Subject, each_row: bool) -> tuple[pl.DataFrame, np.ndarray | None]:
+    """The rows, or each distinct row and how often it occurs; as many as the manifest says."""
+    if subject.manifest is None or subject.path is None:
+        return subject.frame, None  # type: ignore[return-value]
+    path = data_files(subject.path, subject.manifest)["data"]
+    schema = reader(subject.kind).schemas(subject.manifest)["data"]
+    frame, times = (read_data(path, schema), None) if each_row else count_data(path, schema)
+    rows = len(frame) if times is None else int(times.sum())
+    if rows != subject.manifest.rows:
+        raise BundleDamaged(f"The data has {rows} rows, the manifest says {subject.manifest.rows}.")
+    if not rows:
+        raise BundleDamaged("The release has no rows.")
+    return frame, times
+
+
+def _sensitive(subject: Subject, frame: pl.DataFrame, groups: PublishedGroups) -> list[Sensitive]:
+    entries = subject.named(Role.SENSITIVE)
+    if subject.jointly and len(entries) > 1:
+        named = {promise.column for promise in subject.promises}  # promised of one column beside the combination
+        alone = [recount(entry, frame[entry.name], groups) for entry in entries if entry.name in named]
+        return [jointly(entries, frame, groups), *alone]
+    return [recount(entry, frame[entry.name], groups) for entry in entries]
+
+
+def _utility(
+    subject: Subject, labels: Mapping[str, Numbered], groups: PublishedGroups
+) -> tuple[dict[str, Any], list[str]]:
+    """Information loss from the labels.  A release whose labels cannot be read is damaged; of a foreign table that much is not known."""
+    columns, notes = [], []
+    for entry in subject.quasi:
+        values = labels[entry.name]
+        texts = values.distinct.to_list()
+        try:
+            lines = scale(entry, texts, foreign=subject.foreign)
+            columns.append(loss.Labelled(entry.name, lines, lines.read(texts), values.times(groups.times)))
+        except Unreadable:
+            if not subject.foreign:
+                raise BundleDamaged(f"Column {entry.name!r} holds labels that its schema does not explain.") from None
+            notes.append(f"the labels of {entry.name!r} are not understood: no information loss")
+    k = max((int(p.parameters["k"]) for p in subject.promises if "k" in p.parameters), default=1)
+    found = loss.measures(columns, groups.sizes, withheld=subject.withheld, k=k, weights=subject.weights)
+    if len(columns) < len(labels):
+        found |= {"ail": None, "precision": None}
+    return found, notes
+
+
+EYES = Generalized()

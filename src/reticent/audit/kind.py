@@ -1,0 +1,105 @@
+"""What only a release kind knows when it is audited: `audit/<kind>.py` holds one object, EYES.
+
+The trunk (`audit.py`) does the rest alike for every kind: digest, shape, checksums, promises and, given the source, matching,
+leaks in every byte of every file, row order, missing values and carried columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+import polars as pl
+
+from reticent import catalogue
+from reticent.audit.evidence import Redrawing
+from reticent.audit.grouping import Numbered, PublishedGroups, group, number
+from reticent.audit.sensitive import Sensitive
+from reticent.audit.subject import Subject
+
+
+@dataclass(frozen=True, eq=False)
+class Recounted:
+    """What the files of a release show.
+
+    `frame` holds the published rows in the order of their file, or each distinct row once with `times` saying how often.
+    `alike` counts the rows that read the same in every quasi-identifier, `sizes` those of each group.
+    """
+
+    subject: Subject
+    frame: pl.DataFrame
+    alike: np.ndarray
+    sizes: np.ndarray
+    sensitive: Sequence[Sensitive]
+    measures: Mapping[str, Any]
+    utility: Mapping[str, Any]
+    times: np.ndarray | None = None
+    by_column: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    redrawing: Redrawing | None = None
+    beside: Mapping[str, pl.DataFrame] = field(default_factory=dict)  # further files, by name
+    explained: frozenset[str] = frozenset()  # texts of people's values that the kind publishes whoever has them
+    labelled: bool = False  # whether quasi-identifiers are labels that cover several values
+
+    @cached_property
+    def labels(self) -> Mapping[str, Numbered]:
+        """Each quasi-identifier of each row as it is published, numbered."""
+        return {column.name: number(self.frame[column.name]) for column in self.subject.quasi}
+
+    @cached_property
+    def groups(self) -> PublishedGroups:
+        """The rows that read the same in every quasi-identifier."""
+        return group(list(self.labels.values()), len(self.frame), self.times)
+
+    @property
+    def rows(self) -> int:
+        return len(self.frame) if self.times is None else int(self.times.sum())
+
+    def column(self, name: str) -> pl.Series:
+        """A published column, in whichever file it stands."""
+        return next(table[name] for table in (self.frame, *self.beside.values()) if name in table.columns)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that the comparison with the source looked at; `passed` is None where the data cannot show it."""
+
+    name: str
+    passed: bool | None
+    facts: Mapping[str, Any]
+    sentence: str
+
+
+@dataclass(frozen=True, eq=False)
+class Matching:
+    """How published rows stand for source rows.
+
+    `unmatched` published rows stand for no source row of their own; `stray` marks source rows that none could stand for;
+    `place` is, for each published row, the mean position of the source rows it may stand for, None where rows are sorted by all
+    they show.  `hidden` is, likewise, where the sensitive values stand that a kind does not link to rows.
+    """
+
+    unmatched: int
+    stray: np.ndarray
+    place: np.ndarray | None
+    overlapping: bool = False
+    hidden: np.ndarray | None = None
+    findings: tuple[Finding, ...] = ()
+    redrawing: Redrawing | None = None
+
+
+class Eyes(Protocol):
+    """How the audit sees one release kind."""
+
+    def recount(self, subject: Subject, *, each_row: bool) -> Recounted:
+        """Groups and histograms from the files; damage raises.  Without `each_row`, distinct rows are enough."""
+
+    def match(self, recounted: Recounted, source: pl.DataFrame) -> Matching:
+        """How the published rows stand for those of the source."""
+
+
+def eyes(kind: str) -> Eyes:
+    return catalogue.load(catalogue.KINDS[kind].eyes)

@@ -1,0 +1,36 @@
+"""The source as `publish` reads it: a path, a frame, or a `Source` that says how to read it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from reticent.errors import AuditFailed
+from reticent.table.source import Source, collect, scan
+
+
+def source_of(source: Any, job: Any, missing: Sequence[str] = ()) -> Any:
+    """A path is read as the job reads its source: the same delimiter, encoding and texts that mean missing."""
+    if isinstance(source, str | Path) and job is not None:
+        return replace(job.source, path=str(source), url=None, missing=(*job.source.missing, *missing))
+    return source
+
+
+def read_source(source: Any, missing: Sequence[str] = ()) -> pl.DataFrame:
+    if isinstance(source, Source):
+        return collect(scan(source), "Reading the source")
+    if isinstance(source, str | Path):
+        return collect(scan(Source(path=str(source), missing=tuple(missing))), "Reading the source")
+    return collect(scan(Source(missing=tuple(missing)), source), "Reading the source")
+
+
+def refuse_absent(names: Sequence[str], rows: pl.DataFrame) -> None:
+    """Every published column must be one of the source's."""
+    absent = [name for name in names if name not in rows.columns]
+    if absent:
+        raise AuditFailed(f"{len(absent)} published column(s) are not in the source: {', '.join(map(repr, absent))}.",
+                          why="A release publishes columns of its source under their own names.", attempt="the source it was made from.")  # fmt: skip

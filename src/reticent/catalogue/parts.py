@@ -1,0 +1,38 @@
+"""Methods, stages, kinds and attacks: one row each."""
+
+from __future__ import annotations
+
+from reticent.catalogue.rows import AttackRow, KindRow, Row
+
+METHODS = {
+    "mondrian": Row("reticent.methods.mondrian:Mondrian", ("cuts", "fallback", "labels", "thorough", "weights")),
+    "mosaic": Row("reticent.methods.mosaic:Mosaic", ("effort", "weights", "threads")),
+    "burel": Row("reticent.methods.burel:Burel", ("fill", "axes", "share")),
+    "sabre": Row("reticent.methods.sabre:Sabre", ("share", "fill", "axes")),
+    "beta-perturbation": Row("reticent.methods.beta_perturbation:BetaPerturbation", ("matrix", "conditioning")),
+    "anatomy": Row("reticent.methods.anatomy:Anatomy", ("grouping",)),
+}
+STAGES = {
+    "suppression": Row("reticent.methods.suppression:Suppression", ("l", "kind", "column", "acknowledge")),
+}
+
+
+def _kind(name: str) -> KindRow:
+    return KindRow(f"reticent.recipe.{name}:WRITER", f"reticent.release.{name}:READER", f"reticent.audit.{name}:EYES")
+
+
+KINDS = {
+    "generalized": _kind("generalized"),
+    "anatomized": _kind("anatomized"),
+    "perturbed": _kind("perturbed"),
+}
+PLAIN = "generalized"
+"""The kind that tables of other tools are read as."""
+
+ATTACKS = {
+    "naive-bayes": AttackRow("reticent.attacks.naive_bayes:naive_bayes"),
+    "definetti": AttackRow("reticent.attacks.definetti:definetti"),
+    "skewness": AttackRow("reticent.attacks.skewness:skewness"),
+    "similarity": AttackRow("reticent.attacks.similarity:similarity"),
+    "eligibility": AttackRow("reticent.attacks.eligibility.attack:eligibility", needs_source=False),
+}

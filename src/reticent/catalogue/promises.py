@@ -1,0 +1,120 @@
+"""Every promise in one row: its class, its judge, its parameters, and what is said of it."""
+
+from __future__ import annotations
+
+from reticent.catalogue.rows import PromiseRow
+
+_GROUPS = "a person is in one group of each release; few people, or one alone, may be in both"
+_VALUES = (
+    "a person's value is one that the groups of all releases hold; each may hold several and all only one in common"
+)
+_BELIEFS = "each release may lift the belief in a value by what it promises, and these lifts multiply"
+_MEASURE = "reticent.audit.measure"
+
+PROMISES = {
+    "k-anonymity": PromiseRow(
+        "reticent.models.k_anonymity:KAnonymity",
+        f"{_MEASURE}.anonymity:judge_k",
+        ("k",),
+        "Every row is one of at least {k} that read the same in all quasi-identifying columns (k-anonymity).",
+        _GROUPS,
+    ),
+    "alpha-k-anonymity": PromiseRow(
+        "reticent.models.alpha_k_anonymity:AlphaKAnonymity",
+        f"{_MEASURE}.anonymity:judge_alpha_k",
+        ("alpha", "k", "column"),
+        "Every group has at least {k} rows, and no value of {column} is held by more than {alpha} of them "
+        "((alpha,k)-anonymity).",
+        _GROUPS,
+        f"{_MEASURE}.anonymity:believed_alpha",
+    ),
+    "k-map": PromiseRow(
+        "reticent.models.k_map:KMap",
+        f"{_MEASURE}.anonymity:judge_k_map",
+        ("k", "population"),
+        "Every published combination fits at least {k} people of the population table (k-map).",
+        _GROUPS,
+    ),
+    "distinct-l-diversity": PromiseRow(
+        "reticent.models.distinct_l_diversity:DistinctLDiversity",
+        f"{_MEASURE}.diversity:judge_distinct",
+        ("l", "column"),
+        "Every group shows at least {l} different values of {column} (distinct l-diversity).",
+        _VALUES,
+    ),
+    "probabilistic-l-diversity": PromiseRow(
+        "reticent.models.probabilistic_l_diversity:ProbabilisticLDiversity",
+        f"{_MEASURE}.diversity:judge_probabilistic",
+        ("l", "column"),
+        "In every group each value of {column} is held by at most one in {l} rows (probabilistic l-diversity).",
+        _VALUES,
+        f"{_MEASURE}.diversity:believed_probabilistic",
+    ),
+    "entropy-l-diversity": PromiseRow(
+        "reticent.models.entropy_l_diversity:EntropyLDiversity",
+        f"{_MEASURE}.diversity:judge_entropy",
+        ("l", "column"),
+        "In every group the entropy of {column} is at least that of {l} equally frequent values (entropy l-diversity).",
+        _VALUES,
+    ),
+    "recursive-l-diversity": PromiseRow(
+        "reticent.models.recursive_l_diversity:RecursiveLDiversity",
+        f"{_MEASURE}.diversity:judge_recursive",
+        ("c", "l", "column"),
+        "In every group the most frequent value of {column} is at most {c} times as frequent as all from "
+        "the {l}-th on together (recursive (c,l)-diversity).",
+        _VALUES,
+    ),
+    "l-dichotomy": PromiseRow(
+        "reticent.models.l_dichotomy:LDichotomy",
+        f"{_MEASURE}.dichotomy:judge",
+        ("l", "column"),
+        "No value of {column} is held by more than one in {l} rows, and which value was the most frequent "
+        "before rows were withheld cannot be told with a probability above one in {l}, every table from "
+        "which rows had to be withheld being equally likely beforehand (l-dichotomy).",
+        _BELIEFS,
+    ),
+    "t-closeness": PromiseRow(
+        "reticent.models.t_closeness:TCloseness",
+        f"{_MEASURE}.closeness:judge",
+        ("t", "distance", "column"),
+        "In every group the distribution of {column} is within {t} of the whole release's, by {distance} "
+        "earth mover's distance (t-closeness).",
+        _BELIEFS,
+    ),
+    "delta-disclosure": PromiseRow(
+        "reticent.models.delta_disclosure:DeltaDisclosure",
+        f"{_MEASURE}.disclosure:judge",
+        ("delta", "absent", "base", "column"),
+        "In every group each value of {column} is within a factor of the whole release's frequency, |log| <"
+        " {delta} (delta-disclosure).",
+        _BELIEFS,
+    ),
+    "beta-likeness": PromiseRow(
+        "reticent.models.beta_likeness:BetaLikeness",
+        f"{_MEASURE}.likeness:judge",
+        ("beta", "enhanced", "two_sided", "column"),
+        "In no group is a value of {column} more frequent than in the whole release by more than {beta} "
+        "times its frequency there, relatively{form} (beta-likeness).",
+        _BELIEFS,
+        f"{_MEASURE}.likeness:believed",
+    ),
+    "semantic-beta-likeness": PromiseRow(
+        "reticent.models.semantic_likeness:SemanticLikeness",
+        f"{_MEASURE}.families:judge_semantic",
+        ("beta", "level", "enhanced", "two_sided", "column"),
+        "In no group is a family of values of {column} (level {level} of its hierarchy) more frequent than "
+        "in the whole release by more than {beta} times its frequency there, relatively{form} (semantic "
+        "beta-likeness).",
+        _BELIEFS,
+    ),
+    "proximity-beta-likeness": PromiseRow(
+        "reticent.models.proximity_likeness:ProximityLikeness",
+        f"{_MEASURE}.families:judge_proximity",
+        ("beta", "width", "enhanced", "column"),
+        "In no group are the values of {column} in any interval of width {width} more frequent than in the "
+        "whole release by more than {beta} times their frequency there, relatively{form} (proximity beta-"
+        "likeness).",
+        _BELIEFS,
+    ),
+}

@@ -1,0 +1,50 @@
+"""What a row of the catalogue holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class PromiseRow:
+    """A promise: its class for planning, its judge in the audit, and what is said of it."""
+
+    model: str
+    judge: str
+    parameters: tuple[str, ...]
+    sentence: str  # for the recipient's README; {parameters} are filled in
+    together: str  # why several releases no longer promise it together
+    believed: str = ""  # the greatest belief it leaves in a value, as an attack may be told
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A method or a preparing stage: its class and its parameters."""
+
+    made_by: str
+    parameters: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KindRow:
+    """A release kind: three modules of one name, and in each the object that knows the kind."""
+
+    writer: str
+    reader: str
+    eyes: str
+
+
+@dataclass(frozen=True, slots=True)
+class AttackRow:
+    """An attack: its function, and whether it needs the source or the release's files alone."""
+
+    function: str
+    needs_source: bool = True
+
+
+def load(dotted: str) -> Any:
+    """What "module:attribute" names."""
+    module, _, attribute = dotted.partition(":")
+    return getattr(import_module(module), attribute)

@@ -1,0 +1,90 @@
+"""Data files as tables with the types that a schema states, whole or counted.
+
+A schema names a file's columns in order, each with the data type that its values have in the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from reticent.errors import BundleDamaged
+from reticent.release.distinct import distinct_rows
+from reticent.table.types import dtype_named, typed
+
+COUNT = "\x00count"
+Schema = Mapping[str, str]
+
+
+def read_data(path: Path, schema: Schema, only: Collection[str] | None = None) -> pl.DataFrame:
+    """The data file with the types of its schema, from CSV too; `only` some of its columns, where not all."""
+    wanted = _among(schema, only)
+    lazy = _scanned(path, schema).select(wanted)
+    return _typed(_collected(lazy, path), wanted, path)
+
+
+def count_data(path: Path, schema: Schema, only: Collection[str] | None = None) -> tuple[pl.DataFrame, np.ndarray]:
+    """The distinct rows of the data file (in `only` some columns), and how often each occurs; rows are read as a stream and not kept."""
+    wanted = _among(schema, only)
+    names = list(wanted)
+    lazy = _scanned(path, schema)
+    if path.suffix == ".parquet" and all(_plain(dtype) for dtype in lazy.select(names).collect_schema().dtypes()):
+        try:
+            frame, times = distinct_rows(path, names)
+        except (OSError, ValueError):
+            raise BundleDamaged(f"{path.name} cannot be read.") from None
+        return _typed(frame, wanted, path), times
+    counted = _collected(lazy.group_by(names).len(name=COUNT), path)
+    return _typed(counted.drop(COUNT), wanted, path), counted[COUNT].to_numpy().astype(np.int64)
+
+
+def _among(schema: Schema, only: Collection[str] | None) -> Schema:
+    return schema if only is None else {name: dtype for name, dtype in schema.items() if name in only}
+
+
+def _plain(dtype: pl.DataType) -> bool:
+    """Whether Python has these values without loss: it has no nanoseconds."""
+    return dtype in (pl.String, pl.Boolean, pl.Date) or dtype.is_integer() or dtype.is_float()
+
+
+def _scanned(path: Path, schema: Schema) -> pl.LazyFrame:
+    try:
+        if path.suffix == ".parquet":
+            lazy = pl.scan_parquet(path, glob=False)
+        else:
+            lazy = pl.scan_csv(path, infer_schema=False, empty_string_is_null=True, glob=False)
+        found = lazy.collect_schema().names()
+    except (pl.exceptions.PolarsError, OSError):
+        raise BundleDamaged(f"{path.name} cannot be read.") from None
+    if found != list(schema):
+        raise BundleDamaged(
+            f"{path.name} has other columns than its manifest.",
+            why=f"{len(found)} instead of {len(schema)}, or other names.",
+        )
+    return lazy
+
+
+def _collected(lazy: pl.LazyFrame, path: Path) -> pl.DataFrame:
+    try:
+        return lazy.collect(engine="streaming")
+    except (pl.exceptions.PolarsError, OSError):
+        raise BundleDamaged(f"{path.name} cannot be read.") from None
+
+
+def _typed(frame: pl.DataFrame, schema: Schema, path: Path) -> pl.DataFrame:
+    try:
+        return pl.DataFrame({name: _restored(frame[name], dtype) for name, dtype in schema.items()})
+    except Exception:  # the libraries' messages quote values
+        raise BundleDamaged(
+            f"{path.name} does not hold what its manifest says.", why="A column has values of another type."
+        ) from None
+
+
+def _restored(series: pl.Series, dtype: str) -> pl.Series:
+    wanted = dtype_named(dtype)
+    if series.dtype == wanted:
+        return series
+    return typed(series, dtype).alias(series.name) if series.dtype == pl.String else series.cast(wanted)

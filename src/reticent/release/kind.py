@@ -1,0 +1,103 @@
+"""What the reader of a release kind supplies, and how the trunk finds it: `release/<kind>.py` holds one object, READER."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import polars as pl
+
+from reticent import catalogue
+from reticent.errors import BundleDamaged
+from reticent.release.answer import Answer
+from reticent.release.data import Schema, read_data
+from reticent.release.manifest import Manifest
+from reticent.release.shape import Checker
+from reticent.table.cells import Cells
+
+Tables = Mapping[str, pl.DataFrame]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """How many people meet `where`, a condition on the columns of `frame()`, and hold one of `values` (any, where None)?"""
+
+    where: pl.Expr | None = None
+    values: tuple[Any, ...] | None = None
+    by: str = "inversion"
+    aggregate: str = "count"
+
+    @classmethod
+    def of(cls, where: pl.Expr | None, values: Iterable[Any] | None, by: str) -> Question:
+        return cls(where, None if values is None else tuple(values), by)
+
+
+class Sight(Protocol):
+    """What an adversary sees who knows the quasi-identifiers of everybody: groups with their values, and who may be in them."""
+
+    counts: np.ndarray  # (groups, values): the rows that each group publishes of each value
+
+    def spread(self, axis: int, size: int) -> np.ndarray:
+        """(codes, values): rows of each value counted at every code of a quasi-identifier where they may lie."""
+
+    def belief(self, points: np.ndarray) -> np.ndarray:
+        """(points, values), up to a factor for each point: what the groups that may hold a point say of it."""
+
+    def memberships(
+        self, points: np.ndarray, people: np.ndarray, nearest: int
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(point, group, people): in which groups the people of each point are, or may be."""
+
+
+class Reader(Protocol):
+    """A release kind as its recipient reads it."""
+
+    kind: str
+    files: tuple[str, ...]  # the data files' names, without what follows the dot
+    own: Mapping[str, Checker]  # the manifest's fields that only this kind has
+    optional: frozenset[str]  # those of them that may be absent
+
+    def check(self, manifest: Manifest) -> None:
+        """Raise `Misshapen` where the manifest's parts do not belong together."""
+
+    def schemas(self, manifest: Manifest) -> dict[str, Schema]:
+        """The columns of each data file with the types their values have there."""
+
+    def readme(self, manifest: Manifest) -> str:
+        """README.md for the recipient: a function of the manifest alone."""
+
+    def frame(self, tables: Tables, manifest: Manifest, *, bounds: bool) -> pl.DataFrame:
+        """One row for each published row; with `bounds`, typed lower and upper ends beside each column that has an order."""
+
+    def sight(self, tables: Tables, manifest: Manifest, cells: Cells) -> Sight:
+        """What an adversary sees, in the codes of the source's cells; refused, with the reason, where there is nothing to see."""
+
+    def value_counts(self, tables: Tables, manifest: Manifest, column: str) -> pl.DataFrame:
+        """The published values of a sensitive column with the `count` of rows that hold each; refused where they are not people's."""
+
+    def estimate(self, tables: Tables, manifest: Manifest, question: Question) -> Answer:
+        """The answer to a question, with bounds or a standard error where the kind has them."""
+
+
+def reader(kind: str) -> Reader:
+    return catalogue.load(catalogue.KINDS[kind].reader)
+
+
+def data_files(folder: Path, manifest: Manifest) -> dict[str, Path]:
+    """Each data file by its name; a manifest that names other files than its kind has is refused."""
+    wanted, named = reader(manifest.kind).files, [Path(name) for name in manifest.data]
+    if tuple(path.stem for path in named) != wanted or len({path.suffix for path in named}) != 1:
+        raise BundleDamaged(
+            f"A release of kind {manifest.kind!r} has the files {', '.join(map(repr, wanted))}.",
+            why=f"The manifest names {len(named)} file(s).",
+        )
+    return {path.stem: folder / path.name for path in named}
+
+
+def tables(folder: Path, manifest: Manifest) -> dict[str, pl.DataFrame]:
+    """Every data file, typed by the manifest."""
+    schemas = reader(manifest.kind).schemas(manifest)
+    return {name: read_data(path, schemas[name]) for name, path in data_files(folder, manifest).items()}

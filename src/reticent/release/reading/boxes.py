@@ -1,0 +1,174 @@
+"""Groups of a generalized release as boxes of codes, exactly as their labels say: sets with holes, nulls, nodes, `*`.
+
+The codes are those of the table that the boxes are laid over (the source's cells).  A node covers all leaves under it, `*` the
+whole domain: a reader of the labels knows no more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+
+from reticent.errors import BundleDamaged
+from reticent.release.manifest import ColumnEntry
+from reticent.release.reading.cover import Cover, cover
+from reticent.release.reading.extent import Unreadable
+from reticent.release.reading.places import placed
+from reticent.table.cells import Cells
+from reticent.table.domain import Domain
+
+CHUNK = 256  # points looked at together
+
+
+@dataclass(frozen=True, eq=False)
+class Boxes:
+    """`covers` says which codes each label of a quasi-identifier covers, `label` which label each group has there."""
+
+    covers: tuple[Cover, ...]
+    label: np.ndarray  # (quasi, groups)
+    until: np.ndarray  # (groups, values + 1): rows of a group with a value below v
+
+    @classmethod
+    def of_spans(cls, first: np.ndarray, last: np.ndarray, until: np.ndarray) -> Boxes:
+        """Boxes without holes, from the first and last code of each group on each quasi-identifier: (quasi, groups) each."""
+        first, last = (np.asarray(ends, np.int64) for ends in (first, last))
+        none = np.zeros((0, 1), np.int32)
+        covers = tuple(
+            Cover(low, high, np.full(len(low), -1, np.int64), none) for low, high in zip(first, last, strict=True)
+        )
+        return cls(covers, np.repeat(np.arange(first.shape[1])[None, :], len(covers), axis=0), until)
+
+    @cached_property
+    def counts(self) -> np.ndarray:
+        """(groups, values): the rows that each group publishes of each value."""
+        return np.diff(self.until, axis=1)
+
+    @cached_property
+    def first(self) -> np.ndarray:
+        return self._each(lambda column, label: column.lower[label])
+
+    @cached_property
+    def last(self) -> np.ndarray:
+        return self._each(lambda column, label: column.upper[label])
+
+    @cached_property
+    def widths(self) -> np.ndarray:
+        """(quasi, groups): how many codes a group's label covers."""
+        return self._each(lambda column, label: column.sizes[label])
+
+    def _each(self, pick) -> np.ndarray:  # type: ignore[no-untyped-def]
+        found = [pick(column, label) for column, label in zip(self.covers, self.label, strict=True)]
+        return np.ascontiguousarray(np.array(found, np.int32).reshape(len(self.covers), -1))
+
+    @cached_property
+    def room(self) -> np.ndarray:
+        """How many combinations of values each box covers."""
+        return np.prod(self.widths.astype(np.float64), axis=0)
+
+    @cached_property
+    def holes(self) -> tuple[np.ndarray, np.ndarray]:
+        """(quasi, groups) the row of a table of prefix counts for labels that have holes, -1 for others; and that table."""
+        wide = max((column.prefix.shape[1] for column in self.covers), default=1)
+        tables, start = [], 0
+        place = np.full(self.label.shape, -1, np.int32)
+        for axis, column in enumerate(self.covers):
+            hole = column.holes[self.label[axis]]
+            place[axis] = np.where(hole >= 0, hole + start, -1)
+            tables.append(np.pad(column.prefix, ((0, 0), (0, wide - column.prefix.shape[1])), mode="edge"))
+            start += len(column.prefix)
+        return place, np.ascontiguousarray(np.concatenate(tables or [np.zeros((0, wide))]), np.int32)
+
+    def covering(self, points: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
+        """(points, groups): which boxes cover each point, a chunk of points at a time."""
+        groups = self.label.shape[1]
+        for start in range(0, len(points), CHUNK):
+            here = slice(start, min(start + CHUNK, len(points)))
+            inside = np.ones((here.stop - start, groups), bool)
+            for axis, column in enumerate(self.covers):
+                inside &= column.table(points[here, axis])[:, self.label[axis]]
+            yield here, inside
+
+    def spread(self, axis: int, size: int) -> np.ndarray:
+        """(codes, values): the rows of every group counted at every code that its label covers."""
+        column, label = self.covers[axis], self.label[axis]
+        held = np.zeros((len(column.lower), self.counts.shape[1]))
+        np.add.at(held, label, self.counts)
+        return column.spread(held, size)
+
+    def belief(self, points: np.ndarray) -> np.ndarray:
+        """(points, values): of every box that covers a point the density of its rows; 0 where none does."""
+        density = self.counts / self.room[:, None]
+        found = np.zeros((len(points), density.shape[1]))
+        for here, inside in self.covering(points):
+            found[here] = inside @ density
+        return found
+
+    def memberships(
+        self, points: np.ndarray, people: np.ndarray, nearest: int
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(point, group, people): the densest boxes over each point, at most `nearest`, sharing its people by their density."""
+        density = self.counts.sum(axis=1) / self.room
+        most = min(nearest, len(density))
+        found, groups, weights = [], [], []
+        for here, inside in self.covering(points):
+            reach = np.where(inside, density, 0)
+            chosen = np.argpartition(-reach, most - 1, axis=1)[:, :most]
+            share = np.take_along_axis(reach, chosen, axis=1)
+            at, _ = np.nonzero(share)
+            found.append(at + here.start)
+            groups.append(chosen[share > 0])
+            whole = np.maximum(share.sum(axis=1, keepdims=True), 1e-300)
+            weights.append((share / whole)[share > 0] * people[at + here.start])
+        return np.concatenate(found), np.concatenate(groups), np.concatenate(weights)
+
+
+def boxes(entries: Sequence[ColumnEntry], frame: pl.DataFrame, cells: Cells) -> Boxes:
+    """The groups of a published table, over the cells of the table it was made from."""
+    sensitive = cells.sensitive[0]
+    numbers, covers = [], []
+    for entry, domain in zip(entries, cells.quasi, strict=True):
+        number, labels = _numbered(frame[entry.name])
+        numbers.append(number)
+        covers.append(_cover(entry, domain, labels))
+    numbered = np.column_stack(numbers) if numbers else np.zeros((len(frame), 0), np.int64)
+    unique, group = np.unique(numbered, axis=0, return_inverse=True)
+    known = {text: code for code, text in enumerate(sensitive.texts)}
+    texts = frame[sensitive.name].cast(pl.String)
+    value = texts.replace_strict(known, default=max(sensitive.null_code, 0), return_dtype=pl.Int64).to_numpy()
+    counts = np.zeros((len(unique), sensitive.size + 1), np.int64)
+    np.add.at(counts, (group.reshape(-1), value + 1), 1)
+    return Boxes(tuple(covers), np.ascontiguousarray(unique.T), np.cumsum(counts, axis=1))
+
+
+def _numbered(labels: pl.Series) -> tuple[np.ndarray, list[str | None]]:
+    """The number of each row's label, and the labels."""
+    distinct = labels.unique(maintain_order=True)
+    number = pl.DataFrame({"label": distinct, "number": np.arange(len(distinct))})
+    rows = pl.DataFrame({"label": labels}).join(number, on="label", how="left", nulls_equal=True, maintain_order="left")
+    return rows["number"].to_numpy(), distinct.to_list()
+
+
+def _cover(entry: ColumnEntry, domain: Domain, labels: list[str | None]) -> Cover:
+    """What the labels cover, in the domain's own codes."""
+    texts = pl.Series(domain.name, [*domain.texts, *([None] if domain.null else [])], dtype=pl.String)
+    try:
+        found = placed(entry, labels, texts)
+    except Unreadable:
+        raise BundleDamaged(f"A label of column {domain.name!r} names no value of the source.") from None
+    order = np.argsort(found.codes, kind="stable")  # several values may stand at one place: beyond a declared top
+    places = found.codes[order]
+    covered = [np.sort(order[_among(places, held)]) for held in found.covered]
+    if any(len(held) and not len(codes) for held, codes in zip(found.covered, covered, strict=True)):
+        raise BundleDamaged(f"A label of column {domain.name!r} names no value of the source.")
+    return cover(covered, domain.size)
+
+
+def _among(places: np.ndarray, held: np.ndarray) -> np.ndarray | slice:
+    """Which of the sorted places are among the sorted ones held."""
+    if len(held) and held[-1] - held[0] + 1 == len(held):
+        return slice(np.searchsorted(places, held[0]), np.searchsorted(places, held[-1], "right"))
+    return np.isin(places, held)

@@ -1,0 +1,95 @@
+"""The shapes that fields of a manifest may have; anything else is refused before it is used."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+Checker = Callable[[Any], Any]
+
+
+class Misshapen(ValueError):
+    """A value is not of the shape its field has.  The message says what was wanted, never the value.
+
+    `inside` marks a fault of something inside the field, which is a sentence by itself.
+    """
+
+    def __init__(self, message: str, *, inside: bool = False):
+        super().__init__(message)
+        self.inside = inside
+
+
+def text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise Misshapen("no text")
+    return value
+
+
+def flag(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise Misshapen("neither true nor false")
+    return value
+
+
+def count(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise Misshapen("no number of rows")
+    return value
+
+
+def scalar(value: Any) -> Any:
+    if not isinstance(value, bool | int | float | str):
+        raise Misshapen("no single value")
+    return value
+
+
+def listed(each: Checker) -> Checker:
+    """A list whose entries have one shape."""
+
+    def check(value: Any) -> list[Any]:
+        if not isinstance(value, list):
+            raise Misshapen("no list")
+        return [each(entry) for entry in value]
+
+    return check
+
+
+def mapping(value: Any) -> Mapping[str, Any]:
+    if not isinstance(value, dict) or not all(isinstance(key, str) for key in value):
+        raise Misshapen("no table")
+    return value
+
+
+def one_of(*known: str) -> Checker:
+    def check(value: Any) -> str:
+        if value not in known:
+            raise Misshapen(f"none of {', '.join(known)}")
+        return value
+
+    return check
+
+
+def parameter(value: Any) -> Any:
+    """What a parameter of a promise, method or stage may be: a value, a list of them, or a table of such."""
+    if isinstance(value, list):
+        return [parameter(entry) for entry in value]
+    if isinstance(value, dict):
+        return {text(key): parameter(entry) for key, entry in value.items()}
+    return scalar(value)
+
+
+def fields(where: str, value: Any, known: Mapping[str, Checker], required: frozenset[str] | set[str]) -> dict[str, Any]:
+    """A table with these fields and no other, each of its shape."""
+    given = mapping(value)
+    extra, lacking = sorted(set(given) - set(known)), sorted(required - set(given))
+    if lacking:
+        raise Misshapen(f"{where} lacks {', '.join(map(repr, lacking))}", inside=True)
+    if extra:
+        raise Misshapen(f"{where} has {len(extra)} field(s) that do not belong", inside=True)
+    found = {}
+    for name, entry in given.items():
+        try:
+            found[name] = known[name](entry)
+        except Misshapen as error:
+            raise Misshapen(str(error) if error.inside else f"{name!r} of {where} is {error}", inside=True) from None
+    return found
