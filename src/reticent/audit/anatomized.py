@@ -36,19 +36,19 @@ NOTE = "quasi-identifiers are published as they are: k is 1 wherever a combinati
 
 @dataclass(frozen=True, slots=True)
 class Anatomized:
-    def recount(self, subject: Subject, *, each_row: bool) -> Recounted:
+    def recount(self, subject: Subject, *, each_row: bool, thorough: bool) -> Recounted:
         manifest, folder = _opened(subject)
         files, schemas = data_files(folder, manifest), reader(subject.kind).schemas(manifest)
         held = read_data(files["sensitive"], schemas["sensitive"])
         quasi = [column.name for column in subject.quasi]
-        if each_row or subject.named(Role.INSENSITIVE):
+        if each_row or thorough or subject.named(Role.INSENSITIVE):
             frame, times = read_data(files["quasi"], schemas["quasi"]), None
             alike, rows = frame.group_by(quasi).len()["len"].to_numpy(), frame[GROUP]
         else:
             frame, times = count_data(files["quasi"], schemas["quasi"], only=quasi)
             alike, rows = times, read_data(files["quasi"], schemas["quasi"], only=[GROUP])[GROUP]
         listed = _together(rows, held, manifest.sensitive, manifest.rows)
-        if times is None:
+        if thorough:
             _refuse_disorder(subject, frame)
         column = Sensitive(manifest.sensitive.name, views(listed.distinct(), listed.null), None)
         achieved = {"k-anonymity": int(alike.min()), **measures(column)}

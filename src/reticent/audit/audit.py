@@ -81,7 +81,7 @@ def audit_staged(folder: Path, handed: Handed) -> Audit:
 def _audited(
     subject: Subject, source: pl.DataFrame | None, handed: Handed, missing: Sequence[str], *, staged: bool = False
 ) -> Audit:
-    found = eyes(subject.kind).recount(subject, each_row=not staged and (source is not None or not subject.foreign))
+    found = eyes(subject.kind).recount(subject, each_row=source is not None, thorough=not staged)
     people = None if handed.population is None else population_sizes(found, handed.population, missing)
     proven, redrawing, utility = None, _redrawing(found, handed), dict(found.utility)
     if source is not None:

@@ -27,7 +27,7 @@ from reticent.utility import loss
 
 @dataclass(frozen=True, slots=True)
 class Generalized:
-    def recount(self, subject: Subject, *, each_row: bool) -> Recounted:
+    def recount(self, subject: Subject, *, each_row: bool, thorough: bool) -> Recounted:
         frame, times = _rows(subject, each_row or bool(subject.named(Role.INSENSITIVE)))
         labels = {column.name: number(frame[column.name]) for column in subject.quasi}
         groups = group(list(labels.values()), len(frame), times)

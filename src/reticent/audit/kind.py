@@ -94,8 +94,11 @@ class Matching:
 class Eyes(Protocol):
     """How the audit sees one release kind."""
 
-    def recount(self, subject: Subject, *, each_row: bool) -> Recounted:
-        """Groups and histograms from the files; damage raises.  Without `each_row`, distinct rows are enough."""
+    def recount(self, subject: Subject, *, each_row: bool, thorough: bool) -> Recounted:
+        """Groups and histograms from the files; damage raises.  Without `each_row`, distinct rows are enough.
+
+        `thorough` looks at the order of rows too, where the kind has one: publish has just written it, and need not.
+        """
 
     def match(self, recounted: Recounted, source: pl.DataFrame) -> Matching:
         """How the published rows stand for those of the source."""

@@ -34,7 +34,7 @@ NOTE = "quasi-identifiers are published as they are: k is 1 wherever a combinati
 
 @dataclass(frozen=True, slots=True)
 class Perturbed:
-    def recount(self, subject: Subject, *, each_row: bool) -> Recounted:
+    def recount(self, subject: Subject, *, each_row: bool, thorough: bool) -> Recounted:
         manifest = subject.manifest
         if manifest is None or subject.path is None:
             raise BundleDamaged("A perturbed release is a folder.")

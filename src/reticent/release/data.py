@@ -22,7 +22,7 @@ Schema = Mapping[str, str]
 def read_data(path: Path, schema: Schema, only: Collection[str] | None = None) -> pl.DataFrame:
     """The data file with the types of its schema, from CSV too; `only` some of its columns, where not all."""
     wanted = _among(schema, only)
-    lazy = _scanned(path, schema).select(wanted)
+    lazy = _scanned(path, schema).select(list(wanted))
     return _typed(_collected(lazy, path), wanted, path)
 
 
