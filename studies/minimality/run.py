@@ -1,7 +1,7 @@
 """Measure again:  python -m studies.minimality.run [SETTING ...]
 
 Without a setting, all of them.  Each becomes results/<setting>.csv, exact, a row for each set of people; its summary is
-printed for README.md, and the table of docs/promises.md last.
+printed.  With --docs the tables of README.md and of the pages that quote them are written anew; figures in sentences are not.
 """
 
 from __future__ import annotations
@@ -13,12 +13,15 @@ from pathlib import Path
 from studies.minimality.figures import SETTINGS, Row, figure, summary
 
 RESULTS = Path(__file__).parent / "results"
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+PAGES = {"burel": ["burel"], "sabre": ["sabre"], "mondrian": ["mondrian", "mondrian (median)"]}  # that quote a table
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("settings", nargs="*", metavar="SETTING", help=", ".join(SETTINGS))
     parser.add_argument("--out", type=Path, default=RESULTS)
+    parser.add_argument("--docs", action="store_true", help="write the tables of README.md and docs/ anew")
     options = parser.parse_args()
     unknown = set(options.settings) - set(SETTINGS)
     if unknown:
@@ -26,6 +29,8 @@ def main() -> None:
     for name in options.settings or SETTINGS:
         save(options.out, name)
     print(shares(options.out))
+    if options.docs:
+        write_docs()
 
 
 def save(folder: Path, name: str) -> None:
@@ -84,6 +89,24 @@ def shares(folder: Path = RESULTS) -> str:
         cells = (above.get((promise, method, name), "as `line`") for name in names)
         lines.append(f"| {promise} | `{method}` | {' | '.join(cells)} |")
     return "\n".join(lines)
+
+
+def write_docs() -> None:
+    """Every table that is quoted, in its place."""
+    for setting in SETTINGS:
+        replace_table(Path(__file__).parent / "README.md", as_markdown(saved(setting)), under=f"## `{setting}`")
+    replace_table(DOCS / "promises.md", shares())
+    for page, methods in PAGES.items():
+        replace_table(DOCS / "methods" / f"{page}.md", of_methods(*methods))
+
+
+def replace_table(page: Path, table: str, under: str = "") -> None:
+    """The table with the same header, the first under a heading where one is given."""
+    text = page.read_text(encoding="utf-8")
+    start = text.index(table.splitlines()[0], text.index(under))
+    end = text.find("\n\n", start)
+    rest = text[end:] if end >= 0 else "\n"
+    page.write_text(text[:start] + table + rest, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -51,7 +51,9 @@ def test_knowing_the_method_two_people_are_certain_behind_two_groups_that_mirror
     mirror = (((0,), (7,), (1, 1, 1)), ((4,), (9,), (1, 1, 1)))
     found = attacked(METHODS["burel"], PROMISES["basic beta = 1"], points, LINE.counts, LINE.keys)
     seen = next(entry for entry in found if entry.release == mirror)
+    assert seen.weight == 4 and len(tables(LINE.counts)) == 90
     assert [max(belief) for belief in seen.knowing] == [Fraction(1, 2)] * 4 + [1, 1]
+    assert seen.knowing[-1] == seen.knowing[-2] == (0, 0, 1)
     assert max(max(belief) for belief in seen.unknowing) < Fraction(1, 2)
 
 
