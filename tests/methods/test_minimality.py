@@ -1,6 +1,6 @@
 """What an adversary who knows the method gains on tiny tables: the figures of docs/promises.md, run again for one set of people.
 
-After a change of a method that moves them:  python -m studies.minimality.run, then the tables in docs/promises.md.
+After a change of a method that moves them:  python -m studies.minimality.run --docs
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from reticent import registry
 from reticent.models.k_anonymity import KAnonymity
 from studies.minimality.adversary import attacked, exceeds, people, published, tables
 from studies.minimality.figures import METHODS, PROMISES, SETTINGS, measured, pairs, summary
-from studies.minimality.run import as_markdown, of_methods, saved, shares
+from studies.minimality.run import PAGES, as_markdown, of_methods, saved, shares
 from tests.house.repository import ROOT
 
 LINE = SETTINGS["line"]
@@ -36,11 +36,7 @@ def test_the_docs_print_the_saved_figures():
     readme = (ROOT / "studies" / "minimality" / "README.md").read_text(encoding="utf-8")
     for setting in SETTINGS:
         assert as_markdown(saved(setting)) in readme, setting
-    for page, methods in {
-        "burel": ["burel"],
-        "sabre": ["sabre"],
-        "mondrian": ["mondrian", "mondrian (median)"],
-    }.items():
+    for page, methods in PAGES.items():
         assert of_methods(*methods) in (ROOT / "docs" / "methods" / f"{page}.md").read_text(encoding="utf-8"), page
 
 
