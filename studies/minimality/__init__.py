@@ -1,0 +1,1 @@
+"""What an adversary learns who knows the method: tiny tables, every candidate published again."""

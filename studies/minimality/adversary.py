@@ -1,0 +1,132 @@
+"""An adversary who knows the method: every table that could lie behind a release is published again, posteriors are exact.
+
+The adversary knows everyone's quasi-identifiers, how many people hold each sensitive value (the release shows it), the promise
+and the method with its options.  The key is one of `keys`, each as likely as another: with one key the adversary knows it.
+Every assignment of the values to the people is as likely as another beforehand; those that this release cannot come from are
+ruled out.  An adversary who does not know the method rules out only what the labels contradict.
+
+A belief is a person's distribution over the values, in fractions.  It exceeds a promise if it breaks the promise's inequality
+with the belief in place of a group's frequencies: that is what the promise is understood to say about a person.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations, permutations
+from typing import Any
+
+import numpy as np
+
+from reticent.models.beta_likeness import BetaLikeness
+from reticent.models.probabilistic_l_diversity import ProbabilisticLDiversity
+from reticent.models.promises import Promises
+from reticent.models.t_closeness import TCloseness
+from reticent.randomness import Random
+from reticent.recipe.group_labels import coalesce
+from reticent.table.cells import gather
+from reticent.table.domain import range_domain, tree_domain
+from reticent.table.hierarchy import Hierarchy
+
+AXIS = "0123456789"
+Points = tuple[tuple[int, ...], ...]  # each person's quasi-identifiers
+Table = tuple[int, ...]  # each person's sensitive value
+Release = tuple[
+    tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]], ...
+]  # (least, greatest, counts) of each group
+Belief = tuple[Fraction, ...]
+
+
+def people(number: int, size: int, columns: int = 1) -> Points:
+    """The `number`-th set of people: whole numbers from 0 to 9, drawn alike."""
+    draw = np.random.default_rng(number)
+    return tuple(sorted(map(tuple, draw.integers(0, 10, (size, columns)).tolist())))
+
+
+def tables(counts: Sequence[int]) -> list[Table]:
+    """Every assignment of values, held so often, to people."""
+    return sorted(set(permutations([value for value, count in enumerate(counts) for _ in range(count)])))
+
+
+def published(method: Any, promise: Any, points: Points, table: Table, key: int) -> Release:
+    """What the recipient sees: each group's label and how often it holds each value."""
+    quasi = tuple(
+        range_domain(f"q{at}", "numeric", "Int64", list(AXIS), np.arange(len(AXIS)), null=False)
+        for at in range(len(points[0]))
+    )
+    values = tree_domain("s", "String", Hierarchy.flat(list("abcdef"[: max(table) + 1])), null=False, given=True)
+    codes, held = np.array(points, np.int32), np.array(table, np.int32)[:, None]
+    cells = gather(quasi, (values,), codes, held, np.ones(len(points), np.int64))[0]
+    recipe = coalesce(method.plan(cells, Promises.of([promise]), Random.from_seed(key)))[0]
+    lower, upper = recipe.spans()
+    counts = recipe.as_groups().histogram(0)
+    return tuple(sorted(zip(*(map(tuple, array.tolist()) for array in (lower, upper, counts)), strict=True)))
+
+
+def consistent(points: Points, table: Table, release: Release) -> bool:
+    """Whether people with these values could stand behind these labels, whatever the method."""
+    if not release:
+        return not points
+    (lower, upper, counts), rest = release[0], release[1:]
+    covered = [
+        at for at, point in enumerate(points) if all(a <= p <= b for a, p, b in zip(lower, point, upper, strict=True))
+    ]
+    wanted = Counter({value: count for value, count in enumerate(counts) if count})
+    for chosen in combinations(covered, sum(counts)):
+        if Counter(table[at] for at in chosen) == wanted:
+            left = [at for at in range(len(points)) if at not in chosen]
+            if consistent(tuple(points[at] for at in left), tuple(table[at] for at in left), rest):
+                return True
+    return False
+
+
+def beliefs(weights: Counter[Table], values: int) -> list[Belief]:
+    """Each person's distribution over the values, given how likely each table is."""
+    total = sum(weights.values())
+    found = [[0] * values for _ in next(iter(weights))]
+    for table, weight in weights.items():
+        for person, value in enumerate(table):
+            found[person][value] += weight
+    return [tuple(Fraction(count, total) for count in person) for person in found]
+
+
+def exceeds(promise: Any, belief: Belief, overall: Belief) -> bool:
+    """Whether a belief breaks the promise's inequality, by formulas of its own."""
+    if isinstance(promise, ProbabilisticLDiversity):
+        return max(belief) > 1 / promise.l
+    if isinstance(promise, BetaLikeness) and not promise.enhanced:
+        return any(q > p * (1 + promise.beta) for q, p in zip(belief, overall, strict=True))
+    if isinstance(promise, TCloseness) and promise.distance == "equal":
+        return sum(abs(q - p) for q, p in zip(belief, overall, strict=True)) / 2 > promise.t
+    raise NotImplementedError(f"no inequality for {promise}")
+
+
+@dataclass(frozen=True)
+class Attacked:
+    """One release: how many (table, key) pairs lead to it, and what two adversaries believe."""
+
+    release: Release
+    weight: int
+    knowing: list[Belief]
+    unknowing: list[Belief]
+
+
+def attacked(
+    method: Any, promise: Any, points: Points, counts: Sequence[int], keys: Sequence[int]
+) -> Iterator[Attacked]:
+    """Every release of one set of people, as both adversaries see it."""
+    possible = tables(counts)
+    behind: dict[Release, Counter[Table]] = defaultdict(Counter)
+    for table in possible:
+        for key in keys:
+            behind[published(method, promise, points, table, key)][table] += 1
+    for release, weights in behind.items():
+        unknowing = Counter({table: 1 for table in possible if consistent(points, table, release)})
+        yield Attacked(
+            release,
+            weights.total(),
+            beliefs(weights, len(counts)),
+            beliefs(unknowing, len(counts)),
+        )
