@@ -26,6 +26,8 @@ from reticent.table import source as sources
 from reticent.table.cells import Cells
 from reticent.table.joint import jointly
 from reticent.table.roles import Role, resolve, with_role
+from reticent.table.spelling import spelled_alike
+from reticent.table.supported import refuse_unsupported
 
 Progress = Callable[[str], None]
 
@@ -79,7 +81,7 @@ def publish(
             "audit": found.to_dict(),
             "job": job.to_toml(),
             "promises": [registry.describe(promise) for promise in job.promises],
-            "notices": looked.notices,
+            "notices": (*looked.notices, *map(str, spelled_alike(counted.cells))),
         }
         if target is None:
             return Release(staged, owned={**owned, "temporary": True})
@@ -129,6 +131,7 @@ def read(job: Job, frame: Any = None):
             why="Without one there is nothing to generalize.",
             attempt='role = "quasi-identifying" for what an adversary may know.',
         )
+    refuse_unsupported(lazy.collect_schema(), columns)
     job.promises.check_columns(with_role(columns, Role.SENSITIVE), jointly=job.jointly)
     return carried.rounded(lazy, columns), columns
 

@@ -13,8 +13,8 @@ import polars as pl
 
 from reticent.errors import ColumnError
 from reticent.table.banded import BandDomain
-from reticent.table.codec import comparable, dates, numbers
 from reticent.table.domain import Domain, RangeDomain
+from reticent.table.parsing import comparable, dates, numbers
 from reticent.table.types import typed
 
 
