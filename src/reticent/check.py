@@ -112,8 +112,13 @@ def _others(job: Job, names: Sequence[str] | None) -> list[Any]:
         for kind in kinds
         if all(isinstance(promise, kind.keeps) for promise in left_to_method(job.prepare, job.promises))
     ]
-    return [
+    ready = [
         kind() for kind in able if not any(f.default is MISSING and f.default_factory is MISSING for f in fields(kind))
+    ]
+    return [
+        method
+        for method in ready
+        if job.promises.labels in (None, getattr(method, "labels", None) or job.promises.labels)
     ]
 
 

@@ -15,7 +15,7 @@ from reticent import __version__, registry
 from reticent.engines import local
 from reticent.errors import AuditFailed, ColumnError, JobError
 from reticent.job import Job
-from reticent.methods.compose import left_to_method, plan
+from reticent.methods.compose import left_to_method, plan, settled
 from reticent.opened import Release
 from reticent.owner import ledger, store
 from reticent.randomness import Random
@@ -93,7 +93,8 @@ def publish(
 def refuse_unable(job: Job) -> None:
     """Before any data is read: a method that cannot keep a promise says which can."""
     refuse_withholding(job)
-    for promise in left_to_method(job.prepare, job.promises):
+    left = left_to_method(job.prepare, job.promises)
+    for promise in left:
         if not isinstance(promise, job.method.keeps):
             able = [
                 f"method = {name!r}" for name in registry.METHODS if isinstance(promise, registry.method(name).keeps)
@@ -102,6 +103,7 @@ def refuse_unable(job: Job) -> None:
                 f"a stage {name!r}" for name in registry.STAGES if isinstance(promise, registry.stage(name).can_keep)
             ]
             raise JobError(f"{job.method.name} cannot keep {promise.name}.", attempt=f"{' or '.join(able)}.")
+    left.check_labels(getattr(job.method, "labels", None))
 
 
 def refuse_withholding(job: Job) -> None:
@@ -141,7 +143,7 @@ def declared(job: Job, rng: Random, cells: Cells) -> dict[str, Any]:
     found: dict[str, Any] = {
         "reticent": __version__,
         "jointly": job.jointly,
-        "method": registry.describe(job.method),
+        "method": registry.describe(settled(job.method, left_to_method(job.prepare, job.promises))),
         "promises": [registry.describe(promise, public=True) for promise in job.promises],
     }
     if weights := getattr(job.method, "weights", None):

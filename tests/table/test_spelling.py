@@ -80,7 +80,7 @@ def test_labels_of_a_hierarchy_that_are_spelled_alike_are_named():
 
 def test_a_value_without_a_rule_is_said_to_be_a_leaf_but_for_its_spelling():
     rows = [["Ulm ", "south", "*"], ["Kiel", "north", "*"]]
-    with pytest.raises(HierarchyError, match="no rule for 2 of .*\n.*2 of them are a leaf up to case, spaces"):
+    with pytest.raises(HierarchyError, match=r"no rule for 2 of .*\n.*2 of them are a leaf up to case, spaces"):
         rt.publish(job(town=rt.quasi(hierarchy=rows)), frame=table())
 
 

@@ -8,6 +8,7 @@ cells as they were counted: what a stage withheld is withheld in it, and every r
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -43,6 +44,11 @@ def plan(
     anytime = watch if getattr(method, "anytime", False) else {}
     recipe = method.plan(cells, left_to_method(stages, promises), rng, **anytime)
     return recipe if prepared is None else prepared.complete(recipe)
+
+
+def settled(method: Any, promises: Promises) -> Any:
+    """The method with what it leaves to its promises decided, as a manifest says it."""
+    return replace(method, labels=method.labels_for(promises)) if hasattr(method, "labels_for") else method
 
 
 def left_to_method(stages: Sequence[Any], promises: Promises) -> Promises:

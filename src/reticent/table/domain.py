@@ -208,6 +208,11 @@ class TreeDomain(Domain):
             found[0] = [[leaf] * tree.height + [rows[0][-1]] for leaf in ("(not shown)", "(not shown, too)")]
         return [row for code in sorted(found) for row in found[code]]
 
+    def _set_label(self, codes: np.ndarray) -> str | None:
+        """A single value prints as its leaf does: in quotes where a node with other leaves bears its name."""
+        alone = len(codes) == 1 and codes[0] != self.null_code
+        return self.node_labels[self.hierarchy.paths[codes[0], 0]] if alone else Domain._set_label(self, codes)
+
     def labels(self, lower: np.ndarray, upper: np.ndarray) -> list[str | None]:
         return [
             ANY if node == -1 else None if node == -2 else self.node_labels[node]

@@ -38,6 +38,7 @@ class BetaPerturbation:
     conditioning: Fraction = Fraction(1, 2)
     name: ClassVar[str] = "beta-perturbation"
     kind: ClassVar[str] = "perturbed"
+    labels: ClassVar[None] = None
     keeps: ClassVar[tuple[type, ...]] = (BetaLikeness,)
 
     def __post_init__(self) -> None:
