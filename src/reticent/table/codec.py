@@ -16,7 +16,7 @@ from reticent.table.banded import band_domain, sorted_by_position
 from reticent.table.builders import BuiltHierarchy, build
 from reticent.table.cells import Cells, gather
 from reticent.table.domain import Domain, range_domain, tree_domain
-from reticent.table.ends import clipped, refuse_unordered
+from reticent.table.ends import Ends, clipped, refuse_unordered
 from reticent.table.hierarchy import Hierarchy
 from reticent.table.parsing import comparable, dates, guessed, numbers
 from reticent.table.roles import Column, Role, with_role
@@ -144,6 +144,7 @@ def _numeric(name: str, column: Column, raw: pl.Series, null: bool) -> Coding:
         values.cast(pl.Float64).to_numpy(),
         null=null,
         declared=declared,
+        ends=Ends(column.bottom, column.top),
     )
     return Coding(domain, raw, _rank(found, values))
 
@@ -152,9 +153,9 @@ def _dates(name: str, column: Column, raw: pl.Series, null: bool) -> Coding:
     found = clipped(name, column, dates(name, raw))
     values = found.unique().sort()
     texts = values.cast(pl.String).to_list() if values.dtype == pl.Date else values.dt.to_string("iso").to_list()
-    domain = range_domain(
-        name, "date", str(found.dtype), texts, values.to_physical().cast(pl.Float64).to_numpy(), null=null
-    )
+    positions = values.to_physical().cast(pl.Float64).to_numpy()
+    ends = Ends(column.bottom, column.top)
+    domain = range_domain(name, "date", str(found.dtype), texts, positions, null=null, ends=ends)
     return Coding(domain, raw, _rank(found, values))
 
 
