@@ -15,10 +15,7 @@ from pathlib import Path
 import pytest
 
 import reticent as rt
-from reticent.cli.failures import is_ours
-from reticent.cli.failures import place as place_of
 from reticent.engines import local
-from reticent.kernels.cover_counts import cover_counts
 from reticent.owner import ledger
 from reticent.release import bundle
 from tests.cli.conftest import CANARY, Place
@@ -41,25 +38,6 @@ def test_a_bug_of_ours_ends_with_70_and_its_message_is_withheld(run, place, monk
     assert CANARY not in ran.out + ran.err
     assert ("KeyError: (message withheld)" in ran.err) == ("--traceback" in words)
     assert place.contents() == before
-
-
-def test_our_code_is_told_by_the_package_and_not_by_a_folder_s_name(tmp_path):
-    """A clone is called `reticent` by git, and so its tests, and whatever else lies in it, have that name in their path."""
-    folder = tmp_path / "reticent" / "tests"
-    folder.mkdir(parents=True)
-    (folder / "caller.py").write_text("def call():\n    raise KeyError('x')\n")
-    held: dict = {}
-    exec(compile((folder / "caller.py").read_text(), str(folder / "caller.py"), "exec"), held)
-    with pytest.raises(KeyError) as caught:
-        held["call"]()
-    assert place_of(caught.value) == "outside our code"
-    with pytest.raises(AttributeError) as caught:
-        local.count(held["call"], {})
-    assert place_of(caught.value).startswith("in local.py, line ")
-    with pytest.raises(TypeError) as caught:
-        cover_counts(*range(8))
-    assert place_of(caught.value).startswith("in cover_counts.py, line ")
-    assert is_ours(local.__file__) and not is_ours(str(folder / "caller.py"))
 
 
 def test_the_traceback_can_be_asked_for_by_the_environment(run, place, monkeypatch):

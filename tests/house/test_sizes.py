@@ -1,7 +1,7 @@
 """A file fits on a few screens and a function on one: no file of the package above 250 lines, no function above 40.
 
-Kernels are apart, since an algorithm over arrays is not shorter in pieces; and so is a command of the command line, whose options
-take a line or two each.
+Kernels are apart, since an algorithm over arrays is not shorter in pieces; and so is a command of the command line,
+whose options take a line or two each.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Promises say which labels they need, before data is read; where members must be known, no two labels cover one row."""
+"""Promises say which labels they need before data is read; for known members no two labels cover one row."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Promises that are a property of a mechanism's parameters: whoever runs it has them verified, and job files can name them."""
+"""Promises about a mechanism's parameters: whoever runs it has them verified, and job files can name them."""
 
 from __future__ import annotations
 

@@ -181,7 +181,7 @@ def test_closeness_is_exact_where_products_exceed_64_bits():
 
 
 def test_pooling_groups_that_lack_a_value_breaks_the_lower_side_of_delta_disclosure_that_ignores_absence():
-    """Three groups keep it; the first two, whose labels may cover one person, together do not.  The upper side holds."""
+    """Three groups keep it; the first two, whose labels may cover one person, together do not."""
     held = np.array([[3, 1], [4, 0], [3, 5]])
     ignoring, breaking = (DeltaDisclosure("0.52", absent=absent) for absent in ("ignore", "break"))
     caps = ignoring.caps(held.sum(axis=0), -1)[0]

@@ -1,8 +1,8 @@
 """beta-likeness of a perturbation (Cao & Karras, VLDB 2012, definition 6): a property of the matrix, not of groups.
 
-M[i][v] is the chance that v_i is published as v, as whole numbers over a common denominator.  Who sees v and knows the
-distribution p and the matrix believes in v_i with p_i M[i][v] / sum_u p_u M[u][v]; the relative gain over p_i is at most
-min(beta, -ln p_i) (basic: beta), and two-sided so is the loss.  Compared exactly, for every value.
+M[i][v] is the chance that v_i is published as v, as whole numbers over a common denominator.  Who sees v and knows
+the distribution p and the matrix believes in v_i with p_i M[i][v] / sum_u p_u M[u][v]; the relative gain over p_i
+is at most min(beta, -ln p_i) (basic: beta), and two-sided so is the loss.  Compared exactly, for every value.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class BetaPosterior:
 
 
 def worst_gains(matrix: Sequence[Sequence[int]], counts: Sequence[int]) -> list[tuple[Fraction, Fraction | None]]:
-    """For each value the greatest posterior / prior - 1 and the greatest prior / posterior - 1 (None: ruled out), exactly."""
+    """For each value the greatest posterior / prior - 1 and prior / posterior - 1 (None: ruled out), exactly."""
     rows = sum(counts)
     entries = np.array(matrix, dtype=object)
     seen = np.array(counts, dtype=object) @ entries  # n WHOLE Pr(v), as whole numbers

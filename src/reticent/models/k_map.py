@@ -2,11 +2,11 @@
 
 The release's groups may be small; what counts is how many rows of the population each group's labels cover.  The
 population has the release's quasi-identifying columns under the same names, and is placed on their domains (see
-`table/placing.py`): a value that the release does not know lies under `*` only, one beyond a declared top or bottom at the
-bound.  A null fits a null and `*`.
+`table/placing.py`): a value that the release does not know lies under `*` only, one beyond a declared top or bottom
+at the bound.  A null fits a null and `*`.
 
-Closed under union: the label of a union covers what its parts' labels cover.  Labels are hierarchy nodes and ranges; where
-exact sets are published instead they cover less, so this promise refuses them.
+Closed under union: the label of a union covers what its parts' labels cover.  Labels are hierarchy nodes and
+ranges; where exact sets are published instead they cover less, so this promise refuses them.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ class Promises:
 
     @property
     def labels(self) -> str | None:
-        """The labels that these promises need: "nodes", "sets" (no two groups' labels cover one person), or None: any will do."""
+        """The labels that these promises need; None: any will do.  With "sets" no two groups' labels cover one person."""
         needed = {found: promise.name for promise in self.all if (found := getattr(promise, "labels", None))}
         if len(needed) > 1:
             said = " and ".join(f"{name} needs labels = {found!r}" for found, name in needed.items())
@@ -64,7 +64,7 @@ class Promises:
         return next(iter(needed), None)
 
     def check_labels(self, labels: str | None) -> None:
-        """A promise about what labels cover holds for the labels it was checked on; None: the method has no labels of its own."""
+        """A promise about what labels cover holds for the labels it was checked on; None: the method decides later."""
         needed = self.labels
         if labels is not None and needed not in (None, labels):
             name = next(promise.name for promise in self.all if getattr(promise, "labels", None))

@@ -71,8 +71,8 @@ class Bound(Protocol):
 class Mechanism(Protocol):
     """Holds by construction of a random mechanism.
 
-    Whoever runs the mechanism, a method or a preparing stage, calls `verify` with the parameters it runs with; it raises where
-    they do not give the promise.
+    Whoever runs the mechanism, a method or a preparing stage, calls `verify` with the parameters it runs with.
+    It raises where they do not give the promise.
     """
 
     name: str

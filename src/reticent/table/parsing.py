@@ -1,4 +1,4 @@
-"""A column's raw values as numbers, dates or texts, whatever the source wrote them as; no message quotes one of them."""
+"""A column's raw values as numbers, dates or texts, whatever the source wrote them as; no message quotes one."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
 """Another table's values placed on this table's domains, so that labels can be asked whom they cover there.
 
-A value lies between two codes: `down` is the greatest code whose value is not above it, `up` the least whose value is
-not below it; both are its code where the domain has it.  A label that covers the codes lo .. hi covers the value iff
-lo <= down and up <= hi.  A value the domain does not know (and one outside its range) lies in no span of codes, only
-under `*`, which `Domain.covered` gives as -1 .. size.  A number or date beyond a declared top or bottom stands at the bound,
-as it would if it were published.
+A value lies between two codes: `down` is the greatest code whose value is not above it, `up` the least whose value
+is not below it; both are its code where the domain has it.  A label that covers the codes lo .. hi covers the value
+iff lo <= down and up <= hi.  A value the domain does not know (and one outside its range) lies in no span of codes,
+only under `*`, which `Domain.covered` gives as -1 .. size.  A number or date beyond a declared top or bottom stands
+at the bound, as it would if it were published.
 """
 
 from __future__ import annotations

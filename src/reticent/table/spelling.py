@@ -1,8 +1,9 @@
 """Values that differ in spelling alone: `HIV`, `hiv` and `HIV ` count as three values, and are one to a reader.
 
-Two texts are spelled alike if they are equal after Unicode's compatibility composition (NFKC), case folding, leaving out
-invisible characters (category Cf), and one space for every run of white space, none at the ends.  Nothing is changed or
-refused: the steward, and whoever audits, is told the column and how many, since only they know what the values mean.
+Two texts are spelled alike if they are equal after Unicode's compatibility composition (NFKC), case folding,
+leaving out invisible characters (category Cf), and one space for every run of white space, none at the
+ends.  Nothing is changed or refused: the steward, and whoever audits, is told the column and how many, since only
+they know what the values mean.
 """
 
 from __future__ import annotations
@@ -18,17 +19,18 @@ from reticent.table.domain import Domain, RangeDomain, TreeDomain
 
 @dataclass(frozen=True, slots=True)
 class Spelled:
-    """The values of one column, or the labels of its hierarchy, that are spelled alike; `groups` are for their owner only."""
+    """Values of one column, or labels of its hierarchy, that are spelled alike; `groups` are for their owner only."""
 
     column: str
     groups: tuple[tuple[str, ...], ...]
     what: str = "values"
 
     def __str__(self) -> str:
+        spellings, groups = sum(map(len, self.groups)), len(self.groups)
         return (
-            f"Column {self.column!r}: {sum(map(len, self.groups))} {self.what} are equal up to case, spaces or Unicode form, "
-            f"in {len(self.groups)} group(s), and each is counted as one of its own. If those of a group mean the same, there "
-            "is less diversity than is promised: give them one spelling in the source."
+            f"Column {self.column!r}: {spellings} {self.what} are equal up to case, spaces or Unicode form, "
+            f"in {groups} group(s), and each is counted as one of its own. If those of a group mean the same, "
+            "there is less diversity than is promised: give them one spelling in the source."
         )
 
     def to_dict(self, *, show_values: bool = False) -> dict[str, Any]:

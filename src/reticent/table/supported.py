@@ -1,9 +1,9 @@
 """Which types of column can be published in which role: any other is refused by its name before a row is counted.
 
-Whatever is published is compared, printed and read back, from Parquet and from CSV.  Nested values, bytes, spans of time and
-objects of a program cannot be, and are refused in every role.  Numbers of 128 bits and of half precision, which the files
-cannot hold, may identify, since an identifying column is counted and never written; and may be rounded, since that makes
-other numbers of them.
+Whatever is published is compared, printed and read back, from Parquet and from CSV.  Nested values, bytes, spans of
+time and objects of a program cannot be, and are refused in every role.  Numbers of 128 bits and of half precision,
+which the files cannot hold, may identify, since an identifying column is counted and never written; and may be
+rounded, since that makes other numbers of them.
 """
 
 from __future__ import annotations

@@ -7,8 +7,8 @@ p_i M[i][v] / sum_u p_u M[u][v]; its relative gain over p_i may not exceed the v
     theorem3    uniform perturbation as printed; valid where every alpha is >= 0, else often not (errata 1.6)
     optimal     the most retention under the exact caps, by a linear programme with a conditioning constraint
 
-Entries are rounded in the safe direction: what points elsewhere up, what stays down.  `models/beta_posterior.py` judges the
-rounded matrix.
+Entries are rounded in the safe direction: what points elsewhere up, what stays down.  The rounded
+matrix is judged by `models/beta_posterior.py`.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Where to start cutting if the labels must say who is in which group: no two groups' labels may cover the same person.
+"""Where to start cutting if labels must say who is in which group: no two labels may cover the same person.
 
-Cuts part the values of a column, and an exact set or a tight range covers no value that lies on the other side.  Two labels
-cover more than their group: a null beside other values prints `*`, and a node of a hierarchy of numbers prints values that it
-does not hold.  So a null stands alone in its column, which parts the table before the first cut, and such hierarchies are
-refused.
+Cuts part the values of a column, and an exact set or a tight range covers no value that lies on the other
+side.  Two labels cover more than their group: a null beside other values prints `*`, and a node of a hierarchy of
+numbers prints values that it does not hold.  So a null stands alone in its column, which parts the table before the
+first cut, and such hierarchies are refused.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ def nodes_of_known_members(cells: Cells, bound: BoundPromises, promises: Promise
     for domain in cells.quasi:
         if isinstance(domain, BandDomain):
             raise JobError(
-                f"{names} needs labels that tell groups apart, and {domain.name!r} is published by nodes of a hierarchy.",
+                f"{names} needs labels that tell groups apart, "
+                f"and {domain.name!r} is published by nodes of a hierarchy.",
                 why="Numbers and dates of two groups can lie under one node.",
                 attempt=f"no hierarchy for {domain.name!r}: it is then published as ranges.",
             )

@@ -36,8 +36,8 @@ from reticent.table.cells import Cells
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mondrian:
     """`cuts` "loss" weighs every cut by the loss it leaves; "median" is the paper's, with or without `fallback` to the
-    next widest column.  `labels` "sets" publishes the exact values of a group instead of their common ancestor; left out, the
-    labels are what the promises need, and "nodes" where they need nothing.
+    next widest column.  `labels` "sets" publishes the exact values of a group instead of their common ancestor; left
+    out, the labels are what the promises need, and "nodes" where they need nothing.
     `thorough` (loss only) tries the best four cuts of every node one level ahead: less loss in about four times the time.
     `weights` says how much a column's loss counts; 1 where it is silent.
     """
