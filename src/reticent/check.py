@@ -27,6 +27,7 @@ from reticent.table.cells import Cells
 from reticent.table.joint import jointly
 from reticent.table.roles import Column, Role, with_role
 from reticent.table.source import collect
+from reticent.table.spelling import Spelled, spelled_alike
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,7 @@ class Checked:
     warnings: tuple[str, ...] = field(default=())
     carried: tuple[Carried, ...] = field(default=())
     advice: tuple[Mapping[str, Any], ...] = field(default=())
+    spellings: tuple[Spelled, ...] = field(default=())
 
     @property
     def reachable(self) -> bool:
@@ -64,7 +66,9 @@ class Checked:
             {name: said for name, said in one.items() if show_values or name != "dominating_values"}
             for one in self.advice
         ]
-        return {**found, "carried": [one.to_dict() for one in self.carried], "advice": advice}
+        spellings = [one.to_dict(show_values=show_values) for one in self.spellings]
+        carried = [one.to_dict() for one in self.carried]
+        return {**found, "carried": carried, "advice": advice, "spellings": spellings}
 
 
 def check(
@@ -88,9 +92,10 @@ def check(
         found.append(_outlook(job, method, cells, columns, own=method is job.method))
     progress("looking at columns that are not generalized")
     carried = associated(lazy, looked.carried, columns)
-    warnings = (*_warnings(lazy, columns, carried), *looked.notices)
+    spellings = spelled_alike(counted.cells)
+    warnings = (*_warnings(lazy, columns, carried), *looked.notices, *map(str, spellings))
     advice = tuple(one for name in registry.STAGES for one in registry.stage(name).advice(cells, job.promises))
-    return Checked(counted.cells.rows, len(counted.cells), tuple(found), warnings, carried, advice)
+    return Checked(counted.cells.rows, len(counted.cells), tuple(found), warnings, carried, advice, spellings)
 
 
 def _others(job: Job, names: Sequence[str] | None) -> list[Any]:
@@ -106,8 +111,13 @@ def _others(job: Job, names: Sequence[str] | None) -> list[Any]:
         for kind in kinds
         if all(isinstance(promise, kind.keeps) for promise in left_to_method(job.prepare, job.promises))
     ]
-    return [
+    ready = [
         kind() for kind in able if not any(f.default is MISSING and f.default_factory is MISSING for f in fields(kind))
+    ]
+    return [
+        method
+        for method in ready
+        if job.promises.labels in (None, getattr(method, "labels", None) or job.promises.labels)
     ]
 
 

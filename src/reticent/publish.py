@@ -20,7 +20,7 @@ from reticent.engines import local
 from reticent.engines.local import Counted
 from reticent.errors import AuditFailed, ColumnError, InternalError, JobError
 from reticent.job import Job
-from reticent.methods.compose import left_to_method, plan
+from reticent.methods.compose import left_to_method, plan, settled
 from reticent.opened import Release
 from reticent.owner import ledger, store
 from reticent.randomness import Random
@@ -32,6 +32,8 @@ from reticent.table import source as sources
 from reticent.table.cells import Cells
 from reticent.table.joint import jointly
 from reticent.table.roles import Role, resolve, with_role
+from reticent.table.spelling import spelled_alike
+from reticent.table.supported import refuse_unsupported
 
 Progress = Callable[[str], None]
 
@@ -85,7 +87,7 @@ def publish(
             "audit": found.to_dict(),
             "job": job.to_toml(),
             "promises": [registry.describe(promise) for promise in job.promises],
-            "notices": looked.notices,
+            "notices": (*looked.notices, *map(str, spelled_alike(counted.cells))),
         }
         if target is None:
             return Release(staged, owned={**owned, "temporary": True})
@@ -97,7 +99,8 @@ def publish(
 def refuse_unable(job: Job) -> None:
     """Before any data is read: a method that cannot keep a promise says which can."""
     refuse_withholding(job)
-    for promise in left_to_method(job.prepare, job.promises):
+    left = left_to_method(job.prepare, job.promises)
+    for promise in left:
         if not isinstance(promise, job.method.keeps):
             able = [
                 f"method = {name!r}" for name in registry.METHODS if isinstance(promise, registry.method(name).keeps)
@@ -106,6 +109,7 @@ def refuse_unable(job: Job) -> None:
                 f"a stage {name!r}" for name in registry.STAGES if isinstance(promise, registry.stage(name).can_keep)
             ]
             raise JobError(f"{job.method.name} cannot keep {promise.name}.", attempt=f"{' or '.join(able)}.")
+    left.check_labels(getattr(job.method, "labels", None))
 
 
 def refuse_withholding(job: Job) -> None:
@@ -135,6 +139,7 @@ def read(job: Job, frame: Any = None):
             why="Without one there is nothing to generalize.",
             attempt='role = "quasi-identifying" for what an adversary may know.',
         )
+    refuse_unsupported(lazy.collect_schema(), columns)
     job.promises.check_columns(with_role(columns, Role.SENSITIVE), jointly=job.jointly)
     return carried.rounded(lazy, columns), columns
 
@@ -144,7 +149,7 @@ def declared(job: Job, rng: Random, cells: Cells) -> dict[str, Any]:
     found: dict[str, Any] = {
         "reticent": __version__,
         "jointly": job.jointly,
-        "method": registry.describe(job.method),
+        "method": registry.describe(settled(job.method, left_to_method(job.prepare, job.promises))),
         "promises": [registry.describe(promise, public=True) for promise in job.promises],
     }
     if weights := getattr(job.method, "weights", None):

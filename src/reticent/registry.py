@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from decimal import Decimal
 from fractions import Fraction
+from keyword import iskeyword
 from numbers import Number
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -65,16 +66,22 @@ def _name(entry: Mapping[str, Any], key: str, table: Mapping[str, str]) -> str:
     return entry[key]
 
 
+def word(name: str) -> str:
+    """A field as job files and manifests say it: `lambda` is `lambda_` in Python, which keeps the word for itself."""
+    return name.removesuffix("_") if iskeyword(name.removesuffix("_")) else name
+
+
 def _made(kind: Any, entry: Mapping[str, Any], key: str) -> Any:
-    known = [f.name for f in fields(kind)]
+    field_of = {word(f.name): f.name for f in fields(kind)}
+    known = list(field_of)
     given = {name: value for name, value in entry.items() if name != key}
     for name in given:
         if name not in known:
             raise JobError(f"{entry[key]} has no parameter {name!r}.", attempt=suggest(name, known))
-    lacking = [f.name for f in fields(kind) if f.name not in given and _required(f)]
+    lacking = [word(f.name) for f in fields(kind) if word(f.name) not in given and _required(f)]
     if lacking:
         raise JobError(f"{entry[key]} needs {' and '.join(lacking)}.", attempt=f"{lacking[0]} = ... beside {key}.")
-    return kind(**given)
+    return kind(**{field_of[name]: value for name, value in given.items()})
 
 
 def _required(field: Any) -> bool:
@@ -88,7 +95,7 @@ def describe(thing: Any, *, public: bool = False) -> dict[str, Any]:
     key = "model" if hasattr(thing, "needs_sensitive") else "name"
     found: dict[str, Any] = {key: thing.name}
     if is_dataclass(thing):
-        given = {f.name: getattr(thing, f.name) for f in fields(thing)}
+        given = {word(f.name): getattr(thing, f.name) for f in fields(thing)}
         found |= {name: plain(value, public=public) for name, value in given.items() if value is not None}
     return found
 

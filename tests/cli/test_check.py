@@ -92,3 +92,13 @@ def test_the_exit_code_is_that_of_publishing(place, capsys):
         place.job(("k = 5", f"k = {k}"))
         assert main(["check", "job.toml"]) == main(["publish", "job.toml", "-o", f"release-{k}", "--again"])
     capsys.readouterr()
+
+
+def test_values_that_are_spelled_alike_are_counted_and_listed_only_on_request(run, place):
+    text = (place / "people.csv").read_text()
+    value = text.splitlines()[1].split(",")[-1]
+    (place / "people.csv").write_text(text.replace(f",{value}\n", f",{value.upper()} \n", 1))
+    ran = run("check", "job.toml", "--methods", "mondrian")
+    assert "Note: Column 'illness': 2 values are equal up to case, spaces or Unicode form" in ran.out
+    assert repr(value) not in ran.out
+    assert repr(value) in run("check", "job.toml", "--methods", "mondrian", "--show-values").out

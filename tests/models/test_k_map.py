@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import reticent as rt
 from reticent import registry
 from reticent.errors import ColumnError, JobError
 from reticent.models.k_map import KMap, covered
@@ -129,3 +130,23 @@ def test_a_column_of_nothing_but_nulls_fits_nulls():
     people = pl.DataFrame({"q": [None, None, "a"]}, schema={"q": pl.String})
     assert KMap(2, people).bind(cells)(one).tolist() == [True]
     assert KMap(3, people).bind(cells)(one).tolist() == [False]
+
+
+@pytest.mark.parametrize("kind", ["numbers", "dates"])
+def test_people_beyond_a_top_count_at_the_top_and_the_audit_agrees(kind):
+    ages, people, top = [20, 20, 70, 85], [20, 20, 95, 99], 60
+    if kind == "dates":
+        ages, people, top = ([date(1900 + year, 1, 1) for year in years] for years in (ages, people, [top]))
+        top = top[0].isoformat()
+    job = rt.Job(
+        source=rt.Source(), columns={"age": rt.quasi(top=top)}, promises=[KMap(2, pl.DataFrame({"age": people}))]
+    )
+    release = rt.publish(job, frame=pl.DataFrame({"age": ages}))
+    assert release.frame()["age"].n_unique() == 2
+    assert release.audited["promises"][0]["achieved"] == {"k": 2}
+
+
+def test_a_population_of_a_type_that_cannot_be_compared_is_refused_by_name():
+    cells, _ = encode_cells(pl.DataFrame({"age": [20], COUNT: [1]}), {"age": quasi(numeric=True)})
+    with pytest.raises(ColumnError, match=r"'age' .* has the type List"):
+        KMap(2, pl.DataFrame({"age": [[1]]})).bind(cells)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from reticent import registry
 from reticent.errors import ColumnError, InternalError, JobError
+from reticent.models.delta_disclosure import DeltaDisclosure
 from reticent.models.entropy_l_diversity import diverse
 from reticent.models.promises import Promises
 from reticent.models.t_closeness import TCloseness
@@ -177,3 +178,13 @@ def test_closeness_is_exact_where_products_exceed_64_bits():
         tight = TCloseness(Fraction(1, 2 * n), distance).bind(cells)(groups)
         below = TCloseness(Fraction(1, 2 * n) - Fraction(1, 10**30), distance).bind(cells)(groups)
         assert tight.tolist() == [True, True] and below.tolist() == [False, False]
+
+
+def test_pooling_groups_that_lack_a_value_breaks_the_lower_side_of_delta_disclosure_that_ignores_absence():
+    """Three groups keep it; the first two, whose labels may cover one person, together do not."""
+    held = np.array([[3, 1], [4, 0], [3, 5]])
+    ignoring, breaking = (DeltaDisclosure("0.52", absent=absent) for absent in ("ignore", "break"))
+    caps = ignoring.caps(held.sum(axis=0), -1)[0]
+    assert caps.allows(held).all()
+    assert not caps.allows(held[:2].sum(axis=0)[None, :])[0]
+    assert not breaking.caps(held.sum(axis=0), -1)[0].allows(held).all()

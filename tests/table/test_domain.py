@@ -4,8 +4,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reticent.table.domain import RangeMinimum, range_domain, tree_domain
+from reticent.table.domain import range_domain, tree_domain
 from reticent.table.hierarchy import Hierarchy
+from reticent.table.range_minimum import RangeMinimum
 from tests.oracle import labels as oracle
 from tests.oracle import loss as oracle_loss
 from tests.properties.strategies import AWKWARD, names, trees

@@ -48,6 +48,10 @@ def check(
         say("", *_eligibility(advice, show_values))
     for warning in found.warnings:
         say("", f"Note: {warning}")
+    for spelled in found.spellings if show_values else ():
+        say(
+            "", f"{spelled.column!r}, spelled alike:", *(f"  {', '.join(map(repr, group))}" for group in spelled.groups)
+        )
     return code
 
 

@@ -12,7 +12,9 @@ import sys
 import traceback as tracebacks
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
+import reticent
 from reticent.errors import DiskError, HierarchyError, InternalError, RequestError, ReticentError
 
 DISK = {errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM}
@@ -72,10 +74,19 @@ def known(error: BaseException) -> ReticentError:
 
 def place(error: BaseException) -> str:
     """The innermost line of our code that the error passed."""
-    steps = [
-        step for step in tracebacks.extract_tb(error.__traceback__) if f"{os.sep}reticent{os.sep}" in step.filename
-    ]
+    steps = [step for step in tracebacks.extract_tb(error.__traceback__) if is_ours(step.filename)]
     return f"in {os.path.basename(steps[-1].filename)}, line {steps[-1].lineno}" if steps else "outside our code"
+
+
+def is_ours(filename: str) -> bool:
+    """Whether a file lies in this package's own folder, whatever the folders above it are called.
+
+    A compiled kernel names its file from where it was built: `src/reticent/kernels/...`.
+    """
+    path = Path(filename)
+    if not path.is_absolute():
+        return path.parts[:3] == ("src", "reticent", "kernels")
+    return Path(reticent.__file__).resolve().parent in path.resolve().parents
 
 
 def frames(error: BaseException) -> Iterator[str]:

@@ -38,7 +38,7 @@ def _numbered(rows: pl.Series, counted: pl.Series) -> tuple[np.ndarray, np.ndarr
     dtype = counted.dtype
     if is_text(dtype) or dtype == pl.Boolean:
         here, there = (s.cast(pl.UInt8) if dtype == pl.Boolean else s.to_physical() for s in (rows, counted))
-    elif dtype.is_integer() and len(counted) > counted.null_count() and _spread(counted) < SPREAD:
+    elif dtype.is_integer() and len(counted) > counted.null_count() and _spread(counted) < SPREAD and _signed(counted):
         least = int(counted.min())
         here, there = (s.cast(pl.Int64) - least for s in (rows, counted))
     else:
@@ -51,6 +51,11 @@ def _numbered(rows: pl.Series, counted: pl.Series) -> tuple[np.ndarray, np.ndarr
 
 def _spread(series: pl.Series) -> int:
     return int(series.max()) - int(series.min())
+
+
+def _signed(series: pl.Series) -> bool:
+    """Whether all of it fits 64 bits with a sign."""
+    return int(series.max()) < 1 << 63
 
 
 def _renumbered(key: np.ndarray, known: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:

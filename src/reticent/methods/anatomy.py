@@ -44,6 +44,7 @@ class Anatomy:
     grouping: str = "random"
     name: ClassVar[str] = "anatomy"
     kind: ClassVar[str] = "anatomized"
+    labels: ClassVar[None] = None
     keeps: ClassVar[tuple[type, ...]] = (ProbabilisticLDiversity, DistinctLDiversity, EntropyLDiversity)
 
     def __post_init__(self) -> None:

@@ -9,6 +9,7 @@ A stage that has `finish(recipe, promises, rng)` splits the quotas once more aft
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -47,6 +48,11 @@ def plan(
         if hasattr(stage, "finish"):
             recipe = stage.finish(recipe, promises, rng)
     return recipe if prepared is None else prepared.complete(recipe)
+
+
+def settled(method: Any, promises: Promises) -> Any:
+    """The method with what it leaves to its promises decided, as a manifest says it."""
+    return replace(method, labels=method.labels_for(promises)) if hasattr(method, "labels_for") else method
 
 
 def left_to_method(stages: Sequence[Any], promises: Promises) -> Promises:

@@ -1,12 +1,14 @@
 """delta-disclosure privacy (Brickell & Shmatikov, KDD 2008, definition 3): |log(q / p)| `<` delta, strictly.
 
-For every value of the published table with frequency p there and q in a group: p / B < q < p * B with B = e^delta, or
-2^delta for `base` 2.  As defined, a value absent from a group breaks it (log 0); `absent = "ignore"` bounds only the
-values a group holds, as ARX and pyCANON do, and such a promise is *not* closed under union: a group that lacks a value
-can dilute one that holds it.  With `absent = "break"` it is: q of a union lies between the q of its parts.
+For every value of the published table with frequency p there and q in a group: p / B < q < p * B with B = e^delta,
+or 2^delta for `base` 2.  As defined, a value absent from a group breaks it (log 0); `absent = "ignore"` bounds only
+the values a group holds, as ARX and pyCANON do, and such a promise is *not* closed under union: a group that lacks
+a value can dilute one that holds it.  For the same reason an adversary who pools all groups whose labels cover a
+person can see q <= p / B there, though no group by itself shows it; never q >= p * B, since the pooled q is a
+mean.  With `absent = "break"` neither happens: q of a union lies between the q of its parts.
 
-e^delta is irrational for a rational delta > 0, and so is 2^delta unless delta is whole: only there can a tie occur, and
-there the caps are strict.  The inequality holds with and without the null rows.
+e^delta is irrational for a rational delta > 0, and so is 2^delta unless delta is whole: only there can a tie occur,
+and there the caps are strict.  The inequality holds with and without the null rows.
 """
 
 from __future__ import annotations

@@ -2,10 +2,11 @@
 
 The release's groups may be small; what counts is how many rows of the population each group's labels cover.  The
 population has the release's quasi-identifying columns under the same names, and is placed on their domains (see
-`table/placing.py`): a value that the release does not know lies under `*` only.  A null fits a null and `*`.
+`table/placing.py`): a value that the release does not know lies under `*` only, one beyond a declared top or bottom
+at the bound.  A null fits a null and `*`.
 
-Closed under union: the label of a union covers what its parts' labels cover.  Labels are hierarchy nodes and ranges; where
-exact sets are published instead they cover less, so this promise refuses them.
+Closed under union: the label of a union covers what its parts' labels cover.  Labels are hierarchy nodes and
+ranges; where exact sets are published instead they cover less, so this promise refuses them.
 """
 
 from __future__ import annotations
@@ -15,17 +16,14 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-import polars as pl
 
-from reticent.errors import ColumnError, JobError, suggest
+from reticent.errors import JobError
 from reticent.kernels.cover_counts import cover_counts
 from reticent.models.exact import whole
 from reticent.models.shapes import Check, Groups
 from reticent.table.cells import Cells
 from reticent.table.placing import place
-from reticent.table.source import Source, collect, scan
-
-COUNT = "\x00count"
+from reticent.table.population import combinations
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,26 +64,10 @@ class KMap:
 
     def _placed(self, cells: Cells) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The population's distinct combinations on the cells' domains, and how many people have each."""
-        names = [domain.name for domain in cells.quasi]
-        lazy = self._rows()
-        present = lazy.collect_schema().names()
-        lacking = [name for name in names if name not in present]
-        if lacking:
-            raise ColumnError(
-                f"The population table lacks {len(lacking)} quasi-identifying column(s): {', '.join(map(repr, lacking))}.",
-                attempt=suggest(lacking[0], present),
-            )
-        table = collect(lazy.group_by(names).len(name=COUNT), "Counting the population")
+        table, people = combinations(self.population, [domain.name for domain in cells.quasi])
         placed = [place(domain, table[domain.name]) for domain in cells.quasi]
         down, up = (np.column_stack([both[side] for both in placed]).astype(np.int32) for side in (0, 1))
-        return down, up, table[COUNT].to_numpy().astype(np.int64)
-
-    def _rows(self) -> pl.LazyFrame:
-        if isinstance(self.population, Path):
-            return scan(Source(path=str(self.population)))
-        if isinstance(self.population, Source):
-            return scan(self.population)
-        return scan(Source(), self.population)
+        return down, up, people
 
 
 def covered(groups: Groups) -> tuple[np.ndarray, np.ndarray]:

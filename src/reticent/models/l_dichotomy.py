@@ -11,11 +11,14 @@ stage `suppression`, kind "calibrated" or "safe"; the groups of the release need
 # ruff: noqa: E741  `l` is the field's own letter
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from reticent.errors import JobError
 from reticent.models.exact import whole
+
+SOUND = ("calibrated", "safe")  # kinds of suppression whose posterior of which value led is at most 1/l
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +32,19 @@ class LDichotomy:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "l", whole(self.l, "l"))
-        self.verify()
-
-    def verify(self) -> None:
         if self.l < 2:
             raise JobError(f"l-dichotomy needs l >= 2; l = {self.l} promises nothing.", attempt="l = 2 or more.")
+
+    def given_by(self, parameters: Mapping[str, Any]) -> bool:
+        """Whether suppression of this `kind`, `l` and `column` gives the promise."""
+        of = parameters.get("column")
+        same = self.column == of or None in (self.column, of)
+        return parameters["kind"] in SOUND and self.l <= parameters["l"] and same
+
+    def verify(self, parameters: Mapping[str, Any]) -> None:
+        if not self.given_by(parameters):
+            raise JobError(
+                f"l-dichotomy with l = {self.l} is not given by suppression of kind {parameters['kind']!r} with "
+                f"l = {parameters['l']}.",
+                attempt=f"kind = {' or '.join(map(repr, SOUND))} and l = {self.l} on the same column.",
+            )

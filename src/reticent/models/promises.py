@@ -54,13 +54,25 @@ class Promises:
                     f"{promise.name}: {column!r} is not a sensitive column.", attempt=suggest(column, sensitive)
                 )
 
-    def check_labels(self, labels: str) -> None:
-        """A promise about what labels cover holds for the labels it was checked on."""
-        for promise in self.all:
-            if getattr(promise, "labels", labels) != labels:
-                raise JobError(
-                    f"{promise.name} cannot be kept with labels = {labels!r}.", attempt=f"labels = {promise.labels!r}."
-                )
+    @property
+    def labels(self) -> str | None:
+        """The labels that these promises need; None: any will do.  With "sets" no two groups' labels cover one person."""
+        needed = {found: promise.name for promise in self.all if (found := getattr(promise, "labels", None))}
+        if len(needed) > 1:
+            said = " and ".join(f"{name} needs labels = {found!r}" for found, name in needed.items())
+            raise JobError(f"{said}: a release has labels of one kind.", attempt="leaving one of these promises out.")
+        return next(iter(needed), None)
+
+    def check_labels(self, labels: str | None) -> None:
+        """A promise about what labels cover holds for the labels it was checked on; None: the method decides later."""
+        needed = self.labels
+        if labels is not None and needed not in (None, labels):
+            name = next(promise.name for promise in self.all if getattr(promise, "labels", None))
+            raise JobError(
+                f"{name} cannot be kept with labels = {labels!r}.",
+                why=f"It is about what labels cover, and needs labels = {needed!r}.",
+                attempt=f'labels = {needed!r} with method = "mondrian".',
+            )
 
     def bind(self, cells: Cells) -> BoundPromises:
         """Caps by sensitive column and checks over groups, for these cells: their totals are the reference distribution.

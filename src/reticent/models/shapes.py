@@ -7,10 +7,10 @@ mechanism       a property of parameters, not of groups: rho, Delta, perturbatio
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -69,8 +69,12 @@ class Bound(Protocol):
 
 @runtime_checkable
 class Mechanism(Protocol):
-    """Holds by construction of a random mechanism; `verify` raises where the parameters do not give it."""
+    """Holds by construction of a random mechanism.
+
+    Whoever runs the mechanism, a method or a preparing stage, calls `verify` with the parameters it runs with.
+    It raises where they do not give the promise.
+    """
 
     name: str
 
-    def verify(self) -> None: ...
+    def verify(self, parameters: Mapping[str, Any]) -> None: ...

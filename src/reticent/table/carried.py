@@ -20,6 +20,7 @@ from reticent.errors import ColumnError
 from reticent.table.roles import Column, Role, with_role
 from reticent.table.source import collect, is_text
 
+EXACT = 2**53  # whole numbers up to here are exact in double precision
 NEAR_UNIQUE = 10  # per cent of the rows that may have a value of their own
 
 
@@ -59,6 +60,12 @@ def rounded(lazy: pl.LazyFrame, columns: Mapping[str, Column]) -> pl.LazyFrame:
     if not steps:
         return lazy
     schema = lazy.collect_schema()
+    for name in steps:
+        if schema[name].is_temporal():
+            raise ColumnError(
+                f"Column {name!r} has the type {schema[name]} and is to be rounded; only numbers can be.",
+                attempt="a column of years, months or hours, or leaving round_to out.",
+            )
     _refuse_unreadable(lazy, {name: _number(name, schema[name]) for name in steps})
     return lazy.with_columns(_multiple(_number(name, schema[name]), step).alias(name) for name, step in steps.items())
 
@@ -78,12 +85,22 @@ def _multiple(number: pl.Expr, step: int | float) -> pl.Expr:
 
 
 def _refuse_unreadable(lazy: pl.LazyFrame, numbers: Mapping[str, pl.Expr]) -> None:
-    bad = [number.is_finite().not_().sum().alias(name) for name, number in numbers.items()]
-    for name, rows in collect(lazy.select(bad), "Reading carried numbers").row(0, named=True).items():
-        if rows:
+    asked = [number.is_finite().not_().sum().alias(f"unread {name}") for name, number in numbers.items()]
+    asked += [
+        (number.is_finite() & (number.abs() > EXACT)).sum().alias(f"beyond {name}") for name, number in numbers.items()
+    ]
+    counted = collect(lazy.select(asked), "Reading carried numbers").row(0, named=True)
+    for name in numbers:
+        if rows := counted[f"unread {name}"]:
             raise ColumnError(
                 f"Column {name!r} is to be rounded, but {rows} of its values are no numbers.",
                 attempt='missing = ["?"] in [source] if they stand for nothing, or leaving round_to out.',
+            )
+        if rows := counted[f"beyond {name}"]:
+            raise ColumnError(
+                f"Column {name!r} is to be rounded, but {rows} of its values are beyond 2^53.",
+                why="Double precision does not hold such numbers exactly.",
+                attempt="smaller numbers, or leaving round_to out.",
             )
 
 

@@ -16,13 +16,13 @@ from reticent.table.banded import band_domain, sorted_by_position
 from reticent.table.builders import BuiltHierarchy, build
 from reticent.table.cells import Cells, gather
 from reticent.table.domain import Domain, range_domain, tree_domain
-from reticent.table.ends import clipped, refuse_unordered
+from reticent.table.ends import Ends, clipped, refuse_unordered
 from reticent.table.hierarchy import Hierarchy
+from reticent.table.parsing import comparable, dates, guessed, numbers
 from reticent.table.roles import Column, Role, with_role
+from reticent.table.spelling import folded
 
 COUNT = "\x00count"
-_WHOLE = r"^[+-]?\d{1,18}$"
-_CANONICAL = r"^-?(0|[1-9]\d*)(\.\d+)?$"
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +81,7 @@ def coding(name: str, column: Column, series: pl.Series, counts: np.ndarray) -> 
             attempt='missing = "category" for this column, or withhold these rows.',
         )
     tree = _hierarchy(name, column, series, counts)
-    kind = column.type or (_guess(raw, column) if tree is None else getattr(tree, "kind", "categorical"))
+    kind = column.type or (guessed(raw) if tree is None else getattr(tree, "kind", "categorical"))
     if tree is not None and (kind == "numeric" or (kind == "date" and not _given(tree))):
         return _banded(name, column, kind, raw, null, tree)
     if kind == "numeric":
@@ -126,69 +126,6 @@ def _given(tree: Hierarchy) -> bool:
     return not (isinstance(tree, BuiltHierarchy) and tree.own)
 
 
-def comparable(name: str, series: pl.Series) -> pl.Series:
-    dtype = series.dtype
-    if dtype.is_float():
-        if series.is_infinite().any():
-            raise ColumnError(f"Column {name!r} holds an infinite number.", attempt="clipping or removing it.")
-        return series.fill_nan(None)
-    if dtype.is_numeric() or dtype in (pl.String, pl.Boolean, pl.Null, pl.Date, pl.Datetime, pl.Time):
-        return series
-    if isinstance(dtype, pl.Categorical | pl.Enum):
-        return series.cast(pl.String)
-    raise ColumnError(
-        f"Column {name!r} has the type {dtype}, which has no values to compare.",
-        attempt="numbers, text, booleans or dates.",
-    )
-
-
-def _guess(raw: pl.Series, column: Column) -> str:
-    """Numbers and dates of a typed source are ranges; so is text where every value is a number as a number is written."""
-    if raw.dtype.is_numeric():
-        return "numeric"
-    if raw.dtype in (pl.Date, pl.Datetime):
-        return "date"
-    if raw.dtype == pl.String and len(raw) and raw.str.contains(_CANONICAL).all():
-        return "numeric"
-    return "categorical"
-
-
-def _unreadable(name: str, raw: pl.Series, bad: pl.Series, kind: str) -> ColumnError:
-    return ColumnError(
-        f"Column {name!r} is declared {kind}, but {int(bad.sum())} of its {len(raw)} distinct values do not read as one.",
-        attempt='missing = ["?"] in [source] if they stand for nothing, or type = "categorical".',
-    )
-
-
-def numbers(name: str, raw: pl.Series) -> pl.Series:
-    """Values as numbers: text where all of it reads as numbers, whole ones as integers."""
-    if raw.dtype == pl.Boolean:
-        return raw.cast(pl.Int64)
-    if raw.dtype.is_numeric():
-        return raw
-    text = raw.cast(pl.String).str.strip_chars()
-    whole = len(text) == 0 or text.str.contains(_WHOLE).all()
-    found = text.cast(pl.Int64 if whole else pl.Float64, strict=False)
-    bad = found.is_null() | (found.is_nan() | found.is_infinite() if not whole else False)
-    if bad.any():
-        raise _unreadable(name, raw, bad, "numeric")
-    return found
-
-
-def dates(name: str, raw: pl.Series) -> pl.Series:
-    """Values as dates: text where all of it reads as YYYY-MM-DD."""
-    if raw.dtype == pl.Null:
-        return raw.cast(pl.Date)
-    if raw.dtype == pl.String:
-        found = raw.str.strip_chars().str.to_date("%Y-%m-%d", strict=False)
-        if found.null_count():
-            raise _unreadable(name, raw, found.is_null(), "a date (YYYY-MM-DD)")
-        return found
-    if not raw.dtype.is_temporal():
-        raise _unreadable(name, raw, pl.Series([True] * len(raw)), "a date")
-    return raw
-
-
 def _numeric(name: str, column: Column, raw: pl.Series, null: bool) -> Coding:
     found = clipped(name, column, numbers(name, raw))
     values = found.unique().sort()
@@ -207,6 +144,7 @@ def _numeric(name: str, column: Column, raw: pl.Series, null: bool) -> Coding:
         values.cast(pl.Float64).to_numpy(),
         null=null,
         declared=declared,
+        ends=Ends(column.bottom, column.top),
     )
     return Coding(domain, raw, _rank(found, values))
 
@@ -215,9 +153,9 @@ def _dates(name: str, column: Column, raw: pl.Series, null: bool) -> Coding:
     found = clipped(name, column, dates(name, raw))
     values = found.unique().sort()
     texts = values.cast(pl.String).to_list() if values.dtype == pl.Date else values.dt.to_string("iso").to_list()
-    domain = range_domain(
-        name, "date", str(found.dtype), texts, values.to_physical().cast(pl.Float64).to_numpy(), null=null
-    )
+    positions = values.to_physical().cast(pl.Float64).to_numpy()
+    ends = Ends(column.bottom, column.top)
+    domain = range_domain(name, "date", str(found.dtype), texts, positions, null=null, ends=ends)
     return Coding(domain, raw, _rank(found, values))
 
 
@@ -252,9 +190,8 @@ def _banded(name: str, column: Column, kind: str, raw: pl.Series, null: bool, tr
     positions = read.filter(pl.Series(fine)).to_physical().cast(pl.Float64).to_numpy()
     lacking = ~np.isin(values, positions)
     if lacking.any():
-        raise _no_rule(
-            name, raw, [text for text, bad in zip(raw.cast(pl.String).to_list(), lacking, strict=True) if bad]
-        )
+        texts = [text for text, bad in zip(raw.cast(pl.String).to_list(), lacking, strict=True) if bad]
+        raise _no_rule(name, raw, texts, tree)
     tree_, positions = sorted_by_position(Hierarchy.from_rows(rows, name), positions)
     declared = None if column.domain is None else (float(column.domain[0]), float(column.domain[1]))
     span = declared or ((float(values.min()), float(values.max())) if len(values) else (0.0, 0.0))
@@ -274,15 +211,18 @@ def _categories(name: str, raw: pl.Series, null: bool, tree: Hierarchy | None) -
     known = {leaf: code for code, leaf in enumerate(tree.leaves)}
     lacking = [text for text in texts if text not in known]
     if lacking:
-        raise _no_rule(name, raw, lacking)
+        raise _no_rule(name, raw, lacking, tree)
     domain = tree_domain(name, str(raw.dtype), tree, null=null, given=given)
     return Coding(domain, raw, np.array([known[text] for text in texts], np.int32))
 
 
-def _no_rule(name: str, raw: pl.Series, lacking: list[str]) -> HierarchyError:
+def _no_rule(name: str, raw: pl.Series, lacking: list[str], tree: Hierarchy) -> HierarchyError:
+    known = {folded(leaf) for leaf in tree.leaves}
+    alike = sum(folded(text) in known for text in lacking)
+    misspelled = f" {alike} of them are a leaf up to case, spaces or Unicode form." if alike else ""
     return HierarchyError(
         f"The hierarchy of {name!r} has no rule for {len(lacking)} of the column's {len(raw)} distinct values.",
-        why="Each value of the data needs a row of its own in the hierarchy.",
+        why=f"Each value of the data needs a row of its own in the hierarchy.{misspelled}",
         values=sorted(lacking),
         attempt="--show-values to see them, or missing = [...] if they stand for nothing.",
     )

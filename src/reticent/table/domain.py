@@ -14,32 +14,12 @@ from functools import cached_property
 
 import numpy as np
 
+from reticent.table.ends import NO_ENDS, Ends
 from reticent.table.grammar import ANY, parse, range_label, set_label, value_label
 from reticent.table.hierarchy import Hierarchy
+from reticent.table.range_minimum import RangeMinimum
 
 TABLE_LIMIT = 2048  # a table of all spans fits the cache up to about here
-
-
-class RangeMinimum:
-    """Least value of any span of an array in constant time (a sparse table), for whole arrays of spans."""
-
-    def __init__(self, values: np.ndarray):
-        self.levels = [np.asarray(values, np.int32)]
-        width = 1
-        while 2 * width <= len(values):
-            below = self.levels[-1]
-            self.levels.append(np.minimum(below[:-width], below[width:]))
-            width *= 2
-
-    def __call__(self, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
-        """Minimum of values[lower..upper], both ends included."""
-        level = np.frexp((upper - lower + 1).astype(np.float64))[1] - 1
-        found = np.empty(len(lower), np.int32)
-        for step in np.unique(level):
-            here = level == step
-            table = self.levels[step]
-            found[here] = np.minimum(table[lower[here]], table[upper[here] - (1 << int(step)) + 1])
-        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,11 +76,15 @@ class Domain:
 
 @dataclass(frozen=True, eq=False)
 class RangeDomain(Domain):
-    """Numbers, dates and ordered values; `positions` are what the loss of equation 2 (paper 1) is measured on."""
+    """Numbers, dates and ordered values; `positions` are what the loss of equation 2 (paper 1) is measured on.
+
+    `ends` are the declared bounds that stand for all values beyond them.
+    """
 
     kind: str = "numeric"
     positions: np.ndarray = None  # type: ignore[assignment]
     span: tuple[float, float] = (0.0, 0.0)
+    ends: Ends = NO_ENDS
 
     def loss(self, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
         if not len(self.texts):
@@ -208,6 +192,11 @@ class TreeDomain(Domain):
             found[0] = [[leaf] * tree.height + [rows[0][-1]] for leaf in ("(not shown)", "(not shown, too)")]
         return [row for code in sorted(found) for row in found[code]]
 
+    def _set_label(self, codes: np.ndarray) -> str | None:
+        """A single value prints as its leaf does: in quotes where a node with other leaves bears its name."""
+        alone = len(codes) == 1 and codes[0] != self.null_code
+        return self.node_labels[self.hierarchy.paths[codes[0], 0]] if alone else Domain._set_label(self, codes)
+
     def labels(self, lower: np.ndarray, upper: np.ndarray) -> list[str | None]:
         return [
             ANY if node == -1 else None if node == -2 else self.node_labels[node]
@@ -224,13 +213,14 @@ def range_domain(
     *,
     null: bool,
     declared: tuple[float, float] | None = None,
+    ends: Ends = NO_ENDS,
 ) -> RangeDomain:
     split = np.ones(max(len(texts) + null - 1, 0), np.int32)
     if null and len(split):
         split[-1] = 0
     positions = np.asarray(positions, np.float64)
     span = declared or ((float(positions[0]), float(positions[-1])) if len(positions) else (0.0, 0.0))
-    return RangeDomain(name, dtype, tuple(texts), null, split, kind, positions, span)
+    return RangeDomain(name, dtype, tuple(texts), null, split, kind, positions, span, ends)
 
 
 def tree_domain(name: str, dtype: str, hierarchy: Hierarchy, *, null: bool, given: bool) -> TreeDomain:

@@ -5,6 +5,7 @@ Done on typed values before they are ranked: the codes, and all that is planned 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
@@ -14,7 +15,18 @@ from reticent.errors import ColumnError
 from reticent.table.roles import Column
 
 
-def clipped(name: str, column: Column, values: pl.Series) -> pl.Series:
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """The bounds of a column as they are declared, for tables that are read after it."""
+
+    bottom: Any = None
+    top: Any = None
+
+
+NO_ENDS = Ends()
+
+
+def clipped(name: str, column: Column | Ends, values: pl.Series) -> pl.Series:
     """Numbers or dates within the column's bounds."""
     if column.top is None and column.bottom is None:
         return values

@@ -1,9 +1,10 @@
 """Another table's values placed on this table's domains, so that labels can be asked whom they cover there.
 
-A value lies between two codes: `down` is the greatest code whose value is not above it, `up` the least whose value is
-not below it; both are its code where the domain has it.  A label that covers the codes lo .. hi covers the value iff
-lo <= down and up <= hi.  A value the domain does not know (and one outside its range) lies in no span of codes, only
-under `*`, which `Domain.covered` gives as -1 .. size.
+A value lies between two codes: `down` is the greatest code whose value is not above it, `up` the least whose value
+is not below it; both are its code where the domain has it.  A label that covers the codes lo .. hi covers the value
+iff lo <= down and up <= hi.  A value the domain does not know (and one outside its range) lies in no span of codes,
+only under `*`, which `Domain.covered` gives as -1 .. size.  A number or date beyond a declared top or bottom stands
+at the bound, as it would if it were published.
 """
 
 from __future__ import annotations
@@ -13,8 +14,9 @@ import polars as pl
 
 from reticent.errors import ColumnError
 from reticent.table.banded import BandDomain
-from reticent.table.codec import comparable, dates, numbers
 from reticent.table.domain import Domain, RangeDomain
+from reticent.table.ends import clipped
+from reticent.table.parsing import comparable, dates, numbers
 from reticent.table.types import typed
 
 
@@ -43,6 +45,7 @@ def _between(domain: RangeDomain, raw: pl.Series) -> tuple[np.ndarray, np.ndarra
         )
     elif known.dtype != found.dtype:
         known, found = known.cast(pl.Int64), found.cast(pl.Int64)
+    found = clipped(domain.name, domain.ends, found)
     up = known.search_sorted(found, "left").to_numpy()
     down = known.search_sorted(found, "right").to_numpy().astype(np.int64) - 1
     return down.astype(np.int32), np.where(up == len(known), domain.size, up).astype(np.int32)

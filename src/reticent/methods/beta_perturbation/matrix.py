@@ -7,7 +7,8 @@ p_i M[i][v] / sum_u p_u M[u][v]; its relative gain over p_i may not exceed the v
     theorem3    uniform perturbation as printed; valid where every alpha is >= 0, else often not (errata 1.6)
     optimal     the most retention under the exact caps, by a linear programme with a conditioning constraint
 
-Entries are rounded in the safe direction: what points elsewhere up, what stays down.  `worst_gains` judges the rounded matrix.
+Entries are rounded in the safe direction: what points elsewhere up, what stays down.  The rounded
+matrix is judged by `models/beta_posterior.py`.
 """
 
 from __future__ import annotations
@@ -63,27 +64,6 @@ def theorem3(p: Sequence[Fraction], gains: Sequence[Fraction]) -> tuple[Matrix, 
     return rows, negative
 
 
-def worst_gains(matrix: Matrix, counts: Sequence[int]) -> list[tuple[Fraction, Fraction | None]]:
-    """For each value the greatest posterior / prior - 1 and the greatest prior / posterior - 1 (None: ruled out), exactly."""
-    rows = sum(counts)
-    entries = np.array(matrix, dtype=object)
-    seen = np.array(counts, dtype=object) @ entries  # n WHOLE Pr(v), as whole numbers
-    found = []
-    for row in entries:
-        ratios = [Fraction(int(entry) * rows, int(s)) for entry, s in _extremes(row, seen)]
-        low, high = min(ratios), max(ratios)
-        found.append((high - 1, None if low == 0 else 1 / low - 1))
-    return found
-
-
-def _extremes(row: np.ndarray, seen: np.ndarray) -> list[tuple[int, int]]:
-    """The entries whose ratio to the column may be the greatest or the least; floating point only sorts out the others."""
-    possible = np.flatnonzero(seen > 0)
-    ratio = row[possible].astype(np.float64) / seen[possible].astype(np.float64)
-    near = (ratio >= ratio.max() * (1 - 1e-9)) | (ratio <= ratio.min() * (1 + 1e-9))
-    return [(row[v], seen[v]) for v in possible[near]]
-
-
 def optimal(p: Sequence[Fraction], gains: Sequence[Fraction], margin: float, *, two_sided: bool) -> np.ndarray:
     """The most retention sum_i p_i M[i][i], in floating point; to be mixed and rounded by `safe`.
 
@@ -111,14 +91,11 @@ def optimal(p: Sequence[Fraction], gains: Sequence[Fraction], margin: float, *, 
     whole = [(np.full(m, m * m + m + u), np.where(one == u, 1.0, -1.0)) for u in range(m)]
     # 2 (M[i][i] - b_i) >= 1 - sum b + margin
     programme.at_most([(one * m + one, -2.0), *whole], m, -1 - margin)
-    columns = np.concatenate([cell, cell, m * m + one])
-    rows = np.concatenate([i, m + v, m + one])
-    values = np.concatenate([np.ones(m * m), prior[i], -np.ones(m)])
-    equal = coo_array((values, (rows, columns)), shape=(2 * m, m * m + 2 * m)).tocsr()
     gain = np.zeros(m * m + 2 * m)
     gain[one * m + one] = -prior
     bound, right = programme.matrix(coo_array)
-    found = linprog(gain, A_ub=bound, b_ub=right, A_eq=equal, b_eq=np.append(np.ones(m), np.zeros(m)), method="highs")
+    equal, sums = _sums(prior, coo_array)
+    found = linprog(gain, A_ub=bound, b_ub=right, A_eq=equal, b_eq=sums, method="highs")
     if found.status != 0:
         raise PromiseUnreachable(
             "No matrix keeps the promise under this conditioning constraint.",
@@ -126,6 +103,18 @@ def optimal(p: Sequence[Fraction], gains: Sequence[Fraction], margin: float, *, 
             attempt='a smaller conditioning, or matrix = "rank-one".',
         )
     return np.maximum(found.x[: m * m].reshape(m, m), 0)
+
+
+def _sums(prior: np.ndarray, coo_array):
+    """Each row sums to 1, and S_v is the sum of p_i M[i][v]."""
+    m = len(prior)
+    i, v = (axis.ravel() for axis in np.indices((m, m)))
+    one = np.arange(m)
+    columns = np.concatenate([i * m + v, i * m + v, m * m + one])
+    rows = np.concatenate([i, m + v, m + one])
+    values = np.concatenate([np.ones(m * m), prior[i], -np.ones(m)])
+    equal = coo_array((values, (rows, columns)), shape=(2 * m, m * m + 2 * m)).tocsr()
+    return equal, np.append(np.ones(m), np.zeros(m))
 
 
 class _Programme:

@@ -18,10 +18,11 @@ from typing import ClassVar
 import numpy as np
 
 from reticent.errors import ColumnError, InternalError, JobError, PromiseUnreachable, suggest
-from reticent.methods.beta_perturbation.matrix import WHOLE, Matrix, optimal, rank_one, safe, theorem3, worst_gains
+from reticent.methods.beta_perturbation.matrix import WHOLE, Matrix, optimal, rank_one, safe, theorem3
 from reticent.methods.classes.options import refuse_single_value
 from reticent.models.beta_likeness import BetaLikeness
-from reticent.models.exact import at_most_log, exact, log_bounds
+from reticent.models.beta_posterior import BetaPosterior
+from reticent.models.exact import exact
 from reticent.models.promises import Promises
 from reticent.randomness import Random
 from reticent.recipe.perturbed import PerturbedRecipe
@@ -38,6 +39,7 @@ class BetaPerturbation:
     conditioning: Fraction = Fraction(1, 2)
     name: ClassVar[str] = "beta-perturbation"
     kind: ClassVar[str] = "perturbed"
+    labels: ClassVar[None] = None
     keeps: ClassVar[tuple[type, ...]] = (BetaLikeness,)
 
     def __post_init__(self) -> None:
@@ -66,26 +68,27 @@ class BetaPerturbation:
     def matrix_for(self, counts: Sequence[int], promises: Promises) -> Matrix:
         """The matrix for these counts of the occurring values, verified by its exact posterior."""
         p = [Fraction(count, sum(counts)) for count in counts]
-        gains = [min(gain_bound(promise, p_i) for promise in promises) for p_i in p]
+        posteriors = [BetaPosterior(promise) for promise in promises]
+        gains = [min(posterior.gain(p_i) for posterior in posteriors) for p_i in p]
         two_sided = any(promise.two_sided for promise in promises)
         if self.matrix == "theorem3":
             matrix, negative = theorem3(p, gains)
-            if (over := broken(matrix, counts, promises)) is not None:
-                raise refusal(negative, len(p), over)
-            return matrix
-        matrix = rank_one(p, gains, two_sided=two_sided)
+            if over := [found for posterior in posteriors if (found := posterior.excess(matrix, counts)) is not None]:
+                raise refusal(negative, len(p), max(over))
+        else:
+            matrix = rank_one(p, gains, two_sided=two_sided)
         if self.matrix == "optimal" and matrix[0][0] < WHOLE:
-            matrix = self._optimal(p, gains, counts, promises, (matrix[0][0] - matrix[-1][0]) / WHOLE, two_sided)
-        if broken(matrix, counts, promises) is not None:
-            raise InternalError("The perturbation matrix does not keep its own bound.")
+            matrix = self._optimal(p, gains, counts, posteriors, (matrix[0][0] - matrix[-1][0]) / WHOLE, two_sided)
+        for posterior in posteriors:
+            posterior.verify({"matrix": matrix, "counts": counts})
         return matrix
 
-    def _optimal(self, p, gains, counts, promises, own: float, two_sided: bool) -> Matrix:
+    def _optimal(self, p, gains, counts, posteriors, own: float, two_sided: bool) -> Matrix:
         floats = optimal(p, gains, float(self.conditioning) * own, two_sided=two_sided)
         mixed = 1e-7
         while mixed < 0.01:
             matrix = safe(floats, p, mixed)
-            if broken(matrix, counts, promises) is None:
+            if all(posterior.excess(matrix, counts) is None for posterior in posteriors):
                 return matrix
             mixed *= 10
         raise InternalError("The linear programme's matrix could not be rounded to one that keeps the promise.")
@@ -106,30 +109,6 @@ def only_column(cells: Cells, promises: Promises) -> int:
             attempt="withholding these rows, or giving them a value of their own.",
         )
     return 0
-
-
-def gain_bound(promise: BetaLikeness, p: Fraction) -> Fraction:
-    """A rational not above min(beta, -ln p): what construction aims at; the check uses the logarithm itself."""
-    if not promise.enhanced or at_most_log(promise.beta, 1 / p):
-        return promise.beta
-    lower, _ = log_bounds(1 / p, 30)
-    return Fraction(int(lower * 10**15), 10**15)
-
-
-def broken(matrix: Matrix, counts: Sequence[int], promises: Promises) -> float | None:
-    """By how much the worst posterior exceeds its cap, None where all are within: exact for every value."""
-    rows, excess = sum(counts), None
-    for count, (up, down) in zip(counts, worst_gains(matrix, counts), strict=True):
-        p = Fraction(count, rows)
-        for promise in promises:
-            if not within(promise, p, up) or (promise.two_sided and (down is None or not within(promise, p, down))):
-                excess = max(excess or 0.0, float(p * (up - gain_bound(promise, p))))
-    return excess
-
-
-def within(promise: BetaLikeness, p: Fraction, gain: Fraction) -> bool:
-    """gain <= beta and, enhanced, gain <= -ln p."""
-    return gain <= promise.beta and (not promise.enhanced or at_most_log(gain, 1 / p))
 
 
 def refusal(negative: int, values: int, over: float) -> PromiseUnreachable:

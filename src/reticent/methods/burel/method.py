@@ -53,6 +53,7 @@ class Burel:
     share: Fraction = Fraction(1)
     name: ClassVar[str] = "burel"
     kind: ClassVar[str] = "generalized"
+    labels: ClassVar[str] = "nodes"
     keeps: ClassVar[tuple[type, ...]] = (BetaLikeness, SemanticLikeness, KAnonymity)
 
     def __post_init__(self) -> None:

@@ -22,6 +22,7 @@ from reticent.errors import JobError, suggest
 from reticent.methods.mondrian.acceptance import Judge
 from reticent.methods.mondrian.loss_cuts import ALWAYS, AT_FIRST, NEVER, LossCuts
 from reticent.methods.mondrian.median_cuts import MedianCuts
+from reticent.methods.mondrian.membership import nodes_of_known_members
 from reticent.methods.mondrian.nodes import Nodes
 from reticent.methods.mondrian.spans import Spans
 from reticent.methods.reachable import check_reachable
@@ -35,14 +36,15 @@ from reticent.table.cells import Cells
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mondrian:
     """`cuts` "loss" weighs every cut by the loss it leaves; "median" is the paper's, with or without `fallback` to the
-    next widest column.  `labels` "sets" publishes the exact values of a group instead of their common ancestor.
+    next widest column.  `labels` "sets" publishes the exact values of a group instead of their common ancestor; left
+    out, the labels are what the promises need, and "nodes" where they need nothing.
     `thorough` (loss only) tries the best four cuts of every node one level ahead: less loss in about four times the time.
     `weights` says how much a column's loss counts; 1 where it is silent.
     """
 
     cuts: Literal["loss", "median"] = "loss"
     fallback: bool = True
-    labels: Literal["nodes", "sets"] = "nodes"
+    labels: Literal["nodes", "sets"] | None = None
     thorough: bool = False
     weights: Mapping[str, float] | None = None
     name: ClassVar[str] = "mondrian"
@@ -51,18 +53,20 @@ class Mondrian:
 
     def __post_init__(self) -> None:
         _among("cuts", self.cuts, ("loss", "median"))
-        _among("labels", self.labels, ("nodes", "sets"))
+        if self.labels is not None:
+            _among("labels", self.labels, ("nodes", "sets"))
         for column, weight in (self.weights or {}).items():
             if isinstance(weight, bool) or not isinstance(weight, Real | Decimal) or not 0 <= weight < float("inf"):
                 raise JobError(f"The weight of {column!r} must be a number >= 0.", attempt="1 for an ordinary column.")
 
     def plan(self, cells: Cells, promises: Promises, rng: Random) -> Recipe:
         """Cut until no cut keeps the promises; nothing is drawn."""
+        labels = self.labels_for(promises)
         bound = check_reachable(cells, promises, self.name)
-        nodes = Nodes.of(cells)
+        nodes = nodes_of_known_members(cells, bound, promises) if promises.labels == "sets" else Nodes.of(cells)
         judge = Judge(bound, nodes)
         # Groups whose labels are equal are published as one: harmless where a union keeps what its parts keep.
-        apart = self.labels == "nodes" and not promises.union_closed
+        apart = labels == "nodes" and not promises.union_closed
         spans = Spans.of(cells.quasi, self._weights(cells), apart=apart)
         if self.cuts == "loss":
             ahead = ALWAYS if self.thorough else NEVER if judge.sizes_suffice else AT_FIRST
@@ -73,7 +77,12 @@ class Mondrian:
             chosen, cuts = chooser.choose()
             nodes.close(chosen)
             nodes.cut(cuts)
-        return Recipe.of_groups(cells, nodes.group_of_cell(), self.labels)
+        return Recipe.of_groups(cells, nodes.group_of_cell(), labels)
+
+    def labels_for(self, promises: Promises) -> str:
+        """How groups print: as asked, else as the promises need it."""
+        promises.check_labels(self.labels)
+        return self.labels or promises.labels or "nodes"
 
     def _weights(self, cells: Cells) -> np.ndarray:
         names = [domain.name for domain in cells.quasi]

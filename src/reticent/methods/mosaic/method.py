@@ -47,6 +47,7 @@ class Mosaic:
     threads: int | None = None
     name: ClassVar[str] = "mosaic"
     kind: ClassVar[str] = "generalized"
+    labels: ClassVar[str] = "nodes"
     keeps: ClassVar[tuple[type, ...]] = (CountCapped, Bound)
     anytime: ClassVar[bool] = True
 

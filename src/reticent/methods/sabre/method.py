@@ -41,6 +41,7 @@ class Sabre:
     axes: str = "stretched"
     name: ClassVar[str] = "sabre"
     kind: ClassVar[str] = "generalized"
+    labels: ClassVar[str] = "nodes"
     keeps: ClassVar[tuple[type, ...]] = (TCloseness, KAnonymity)
 
     def __post_init__(self) -> None:

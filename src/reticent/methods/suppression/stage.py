@@ -37,7 +37,6 @@ from reticent.randomness import Random
 from reticent.table.cells import Cells
 
 KINDS: dict[str, Kind] = {kind.name: kind for kind in (Unsafe(), Safe(), Randomized(), Calibrated())}
-SOUND = ("safe", "calibrated")
 ELIGIBLE = (ProbabilisticLDiversity, LDichotomy)  # promises that only an l-eligible table can keep
 MOST_ROWS = 10**9  # what NumPy's hypergeometric draws from
 
@@ -68,9 +67,12 @@ class Suppression:
 
     def keeps(self, promise: Any) -> bool:
         """Whether what is withheld, by itself, keeps a promise."""
-        if not isinstance(promise, LDichotomy) or self.kind not in SOUND:
-            return False
-        return promise.l <= self.l and (promise.column == self.column or None in (promise.column, self.column))
+        return isinstance(promise, LDichotomy) and promise.given_by(self.parameters)
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """What the promises that this stage keeps are verified with."""
+        return {"kind": self.kind, "l": self.l, "column": self.column}
 
     @classmethod
     def advice(cls, cells: Cells, promises: Promises) -> list[dict[str, Any]]:
@@ -80,6 +82,8 @@ class Suppression:
 
     def prepare(self, cells: Cells, promises: Promises, rng: Random) -> Prepared:
         """Withhold so many rows of each value as the kind says, chosen uniformly."""
+        for promise in filter(self.keeps, promises):
+            promise.verify(self.parameters)
         column = cells.sensitive_at(self.column)
         totals = cells.totals(column)
         if cells.sensitive[column].null:

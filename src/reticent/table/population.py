@@ -1,0 +1,38 @@
+"""A population: the table that a release's people were drawn from, read for k-map and never published."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from reticent.errors import ColumnError, suggest
+from reticent.table.codec import COUNT
+from reticent.table.roles import quasi
+from reticent.table.source import Source, collect, scan
+from reticent.table.supported import refuse_unsupported
+
+
+def population_rows(population: Any) -> pl.LazyFrame:
+    """The people, lazily, from a path, a `Source` or a frame."""
+    if isinstance(population, Path | str):
+        return scan(Source(path=str(population)))
+    return scan(population) if isinstance(population, Source) else scan(Source(), population)
+
+
+def combinations(population: Any, names: Sequence[str]) -> tuple[pl.DataFrame, np.ndarray]:
+    """The distinct combinations of these columns, and how many people have each."""
+    lazy = population_rows(population)
+    schema = lazy.collect_schema()
+    lacking = [name for name in names if name not in schema]
+    if lacking:
+        raise ColumnError(
+            f"The population table lacks {len(lacking)} quasi-identifying column(s): {', '.join(map(repr, lacking))}.",
+            attempt=suggest(lacking[0], schema.names()),
+        )
+    refuse_unsupported(schema, {name: quasi() for name in names})
+    table = collect(lazy.group_by(names).len(name=COUNT), "Counting the population")
+    return table.drop(COUNT), table[COUNT].to_numpy().astype(np.int64)
