@@ -1,77 +1,228 @@
 """A perturbed release against its source: the same people, the stated distribution, and values redrawn as the matrix says.
 
-People whose quasi-identifiers are unique show what became of their value.  Of those with v_i a share M[i][i] should keep it: the number
-that did is compared with its expectation in standard deviations.  A release that was not redrawn, or by another matrix, is far off.
+Rows are linked by all that is published as it was (`linking`), and the values they show are tested (`measure/redrawing`) over all rows and over
+parts of them: bands of about equal rows by each such column, and by pairs of quasi-identifiers.  An honest release is condemned once in
+1 / SIGNIFICANCE audits at most: that much is divided among the families of tests, and within a family among its tests (Bonferroni).
+
+`passed` is True only where these tests would have shown a release that was not redrawn: all of it; each band, of a sixteenth of the rows
+or more, of any one column; and, over all rows, half of them taken at random.  Where the rows could not have shown that, it is None.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import sqrt
+from itertools import combinations
+from math import exp, inf, log
 from typing import Any
 
+import numpy as np
 import polars as pl
 
+from reticent.audit.as_published import brought
+from reticent.audit.grouping import number
+from reticent.audit.linking import Blocks, link
+from reticent.audit.measure.redrawing import KINDS, Matrix, Parts, Tested, scores
 from reticent.audit.provenance import read_source
-from reticent.errors import AuditFailed
+from reticent.errors import BundleDamaged
+from reticent.table.types import typed
 
-ROWS, FAR = "\x00rows", 6.0  # standard deviations: one honest release in half a billion
+SIGNIFICANCE = 1e-6
+BANDS, FINE = 8, 64
+PAIRED = 8  # columns with the most values, of which all pairs are looked at
+SCOPES = ("all rows", "one column", "two columns")
+FAMILIES = len(KINDS) * len(SCOPES)
 
 
 @dataclass(frozen=True, eq=False)
 class Redrawn:
-    """`unmatched` people are in one table and not in the other; `deviation` is None where nobody is unique."""
+    """`unmatched` people are in one table and not in the other.  Of `linked` rows it is known what became of their value.
+
+    `tested` statements about the redrawing were tested, each over all rows or one part of them; `worst` is the least p-value,
+    multiplied by the number of tests it had to compete with, and what it is about.  `parts` are those in which values left as they
+    were would have shown.
+    """
 
     rows: int
     unmatched: int
     distribution: bool
-    unique: int
-    deviation: float | None
+    linked: int
+    tested: int
+    worst: tuple[float, str]
+    parts: int
+    unseen: str  # what these rows could not have shown; empty if nothing
+    significance: float = SIGNIFICANCE
 
     @property
-    def passed(self) -> bool:
-        return not self.unmatched and self.distribution and (self.deviation is None or abs(self.deviation) < FAR)
+    def passed(self) -> bool | None:
+        if self.unmatched or not self.distribution or self.worst[0] <= self.significance:
+            return False
+        return None if self.unseen else True
+
+    @property
+    def why(self) -> str:
+        """The reason for the verdict, in a sentence."""
+        if self.unmatched:
+            return f"{self.unmatched:,} people are in one table only"
+        if not self.distribution:
+            return "the stated distribution is not the source's"
+        if self.worst[0] <= self.significance:
+            return (
+                f"an honest release would show this with a probability of at most {self.worst[0]:.1e}: {self.worst[1]}"
+            )
+        if self.unseen:
+            return f"nothing here could show {self.unseen}"
+        return f"the matrix explains what is published, overall and in {self.parts:,} parts that would have shown values left as they were"
 
     def to_dict(self) -> dict[str, Any]:
-        return {"rows": self.rows, "unmatched": self.unmatched, "distribution": self.distribution, "unique": self.unique,
-                "deviation": self.deviation, "passed": self.passed}  # fmt: skip
+        return {"rows": self.rows, "unmatched": self.unmatched, "distribution": self.distribution, "linked": self.linked,
+                "tested": self.tested, "worst": {"p_value": self.worst[0], "of": self.worst[1]}, "parts": self.parts,
+                "significance": self.significance, "passed": self.passed, "why": self.why}  # fmt: skip
 
     def __str__(self) -> str:
-        deviation = (
-            "nobody is unique"
-            if self.deviation is None
-            else f"{self.deviation:+.1f} standard deviations from what the matrix says"
-        )
-        return (f"  against the source ({self.rows:,} rows): {'passed' if self.passed else 'FAILED'}\n"
-                f"    {self.unmatched:,} people in one table only; the stated distribution is {'' if self.distribution else 'NOT '}the source's\n"
-                f"    values kept by {self.unique:,} unique people: {deviation}")  # fmt: skip
+        word = {True: "passed", False: "FAILED", None: "undecided"}[self.passed]
+        return (f"  against the source ({self.rows:,} rows): {word}\n"
+                f"    {self.why}\n"
+                f"    {self.tested:,} statements about the redrawing were tested, {self.linked:,} rows linked one by one; "
+                f"an honest release fails once in {1 / self.significance:,.0f} audits at most")  # fmt: skip
 
 
 def against_source(frame: pl.DataFrame, columns: Sequence[dict[str, Any]], values: Sequence[str], matrix: Sequence[Sequence[Fraction]],
-                   distribution: Sequence[Fraction] | None, source: Any, missing: Sequence[str] = ()) -> Redrawn:  # fmt: skip
+                   distribution: Sequence[Fraction] | None, source: Any, missing: Sequence[str] = (), withheld: int = 0) -> Redrawn:  # fmt: skip
+    """Compare a perturbed release's rows with its source; `withheld` is how many source rows it says were not published."""
     rows = read_source(source, missing)
+    there = brought(rows, columns)
+    held = there.frame.filter(there.whole)
+    sensitive = next(column for column in columns if column["role"] == "sensitive")
+    codes = _codes(sensitive, values, frame[sensitive["name"]], there.frame[sensitive["name"]])
+    stated = distribution is None or _distributed(codes[1], distribution)
+    keys = [column["name"] for column in columns if column["role"] != "sensitive"]
+    blocks = link(frame, held, keys, (codes[0], codes[1][there.whole.to_numpy()]), len(values))
+    absent = blocks.absent + len(rows) - len(held)
     quasi = [column["name"] for column in columns if column["role"] == "quasi-identifying"]
-    sensitive = next(column["name"] for column in columns if column["role"] == "sensitive")
-    absent = [name for name in (*quasi, sensitive) if name not in rows.columns]
-    if absent:
-        raise AuditFailed(f"{len(absent)} published column(s) are not in the source: {', '.join(map(repr, absent))}.",
-                          attempt="the source it was made from.")  # fmt: skip
-    theirs = rows.select(pl.col(name).cast(frame.schema[name]) for name in (*quasi, sensitive))
-    counts = [table.group_by(quasi).agg(pl.len().alias(ROWS), pl.col(sensitive).first()) for table in (frame, theirs)]
-    both = counts[0].join(counts[1], on=quasi, how="full", nulls_equal=True, suffix="\x00source")
-    unmatched = int(
-        (both[ROWS].fill_null(0).cast(pl.Int64) - both[f"{ROWS}\x00source"].fill_null(0).cast(pl.Int64)).abs().sum()
-    )
-    held = dict(theirs[sensitive].cast(pl.String).value_counts().iter_rows())
-    stated = distribution is None or [Fraction(held.get(value, 0), max(len(theirs), 1)) for value in values] == list(
-        distribution
-    )
-    alone = both.filter((pl.col(ROWS) == 1) & (pl.col(f"{ROWS}\x00source") == 1))
-    kept = int((alone[sensitive] == alone[f"{sensitive}\x00source"]).sum())
-    stays = {value: float(matrix[i][i]) for i, value in enumerate(values)}
-    expected = [stays.get(value, 0.0) for value in alone[f"{sensitive}\x00source"].cast(pl.String).to_list()]
-    spread = sqrt(sum(p * (1 - p) for p in expected))
-    deviation = (kept - sum(expected)) / spread if spread else None if kept == round(sum(expected)) else float("inf")
-    return Redrawn(len(theirs), unmatched, stated, len(alone), deviation)
+    unmatched = blocks.unmatched + abs(absent - withheld) + blocks.unknown
+    found = _battery(blocks, Matrix.of([list(row) for row in matrix]), quasi)
+    linked = int(blocks.sizes[blocks.single].sum())
+    return Redrawn(len(rows), unmatched, stated, linked, *found)
+
+
+def _codes(column: dict[str, Any], values: Sequence[str], *series: pl.Series) -> list[np.ndarray]:
+    """The place of each value in the manifest's list, -1 for others."""
+    try:
+        listed = typed(list(values), column["dtype"])
+    except pl.exceptions.PolarsError:  # its message quotes values
+        raise BundleDamaged(f"The manifest lists values that column {column['name']!r} cannot hold.") from None
+    both = number(pl.concat([listed, *(one.rename(listed.name) for one in series)]))
+    place = np.full(len(both), -1)
+    place[both.codes[: len(listed)]] = np.arange(len(listed))
+    if (place >= 0).sum() < len(listed):
+        raise BundleDamaged(f"The manifest lists a value of column {column['name']!r} twice.")
+    return np.split(place[both.codes[len(listed) :]], np.cumsum([len(one) for one in series])[:-1])
+
+
+def _distributed(codes: np.ndarray, distribution: Sequence[Fraction]) -> bool:
+    counts = np.bincount(codes[codes >= 0], minlength=len(distribution)).tolist()
+    return [Fraction(count, max(len(codes), 1)) for count in counts] == list(distribution)
+
+
+@dataclass(frozen=True, eq=False)
+class Partition:
+    """The part of each block; `claimed` ones must be able to show that they were not redrawn."""
+
+    scope: str
+    name: str
+    part: np.ndarray
+    size: int
+    claimed: bool = False
+
+
+def bands(place: np.ndarray, rows: np.ndarray, count: int) -> np.ndarray:
+    """Consecutive values in up to `count` bands of about equal rows: the band of each block."""
+    weight = np.bincount(place, weights=rows)
+    middle = np.cumsum(weight) - weight / 2
+    return compact((middle * count / max(weight.sum(), 1)).astype(np.int64))[place]
+
+
+def compact(codes: np.ndarray) -> np.ndarray:
+    """The same distinctions by the numbers from 0 on, in the same order."""
+    return (np.cumsum(np.bincount(codes) > 0) - 1)[codes]
+
+
+def partitions(blocks: Blocks, quasi: Sequence[str]) -> Iterator[Partition]:
+    yield Partition("all rows", "", np.zeros(len(blocks.sizes), np.int64), 1)
+    coarse, distinct = {}, {}
+    for name, place in blocks.places.items():
+        used = compact(place)
+        if not len(used) or (size := int(used.max()) + 1) < 2:
+            continue
+        distinct[name], part = size, bands(used, blocks.sizes, BANDS)
+        coarse[name] = part
+        yield Partition("one column", repr(name), part, int(part.max()) + 1, claimed=True)
+        if size > int(part.max()) + 1:
+            part = bands(used, blocks.sizes, FINE)
+            yield Partition("one column", repr(name), part, int(part.max()) + 1)
+    several = sorted((name for name in quasi if name in coarse), key=lambda name: -distinct[name])
+    for one, other in combinations(several[:PAIRED], 2):
+        part = compact(coarse[one] * BANDS + coarse[other])
+        yield Partition("two columns", f"{one!r} and {other!r}", part, int(part.max()) + 1)
+
+
+def _battery(blocks: Blocks, matrix: Matrix, quasi: Sequence[str]) -> tuple[int, tuple[float, str], int, str]:
+    """All tests: how many, the worst, in how many parts values left as they were would have shown, and what would not have shown."""
+    if not len(blocks.sizes):
+        return 0, (1.0, "nothing"), 0, "anything: no row of the release is a row of the source"
+    found = scores(blocks, matrix)
+    done: list[tuple[Partition, Tested]] = []
+    forged: list[tuple[str, Tested, np.ndarray]] = []
+    open_ = 1 - np.diag(matrix.chance) > 0
+    for partition in partitions(blocks, quasi):
+        parts = Parts(blocks, found, matrix, partition.part, partition.size)
+        done.append((partition, parts.tested()))
+        redrawn = parts.held[:, open_].sum(axis=1) > 0  # elsewhere the matrix itself leaves all as it was
+        if partition.scope == "all rows":
+            forged.append(("that nothing was redrawn", parts.tested(1.0), redrawn))
+            forged.append(("that every second value was left as it was", parts.tested(0.5), redrawn))
+        elif partition.claimed:
+            large = parts.rows * 2 * BANDS >= parts.rows.sum()
+            forged.append(
+                (f"that one of the parts by {partition.name} was not redrawn", parts.tested(1.0), redrawn & large)
+            )
+    tests = {(scope, kind): sum(tested.tests.get(kind, 0) for partition, tested in done if partition.scope == scope)
+             for scope in SCOPES for kind in KINDS}  # fmt: skip
+    scopes = ["all rows", "all rows", *("one column" for _ in forged[2:])]
+    shown = [
+        _adjusted(tested, scope, tests) <= log(SIGNIFICANCE)
+        for (_, tested, _), scope in zip(forged, scopes, strict=True)
+    ]
+    unseen = next((what for (what, _, asked), seen in zip(forged, shown, strict=True) if (asked & ~seen).any()), "")
+    parts = sum(int((asked & seen).sum()) for (_, _, asked), seen in zip(forged[2:], shown[2:], strict=True))
+    return sum(tests.values()), _worst(done, tests, len(matrix)), parts, unseen
+
+
+def _adjusted(tested: Tested, scope: str, tests: dict[tuple[str, str], int]) -> np.ndarray:
+    """The least ln p of each part, multiplied by the number of tests of its family and of families."""
+    every = [logs + log(max(tests[scope, kind], 1)) + log(FAMILIES) for kind, logs in tested.logs.items()]
+    return np.min(every, axis=0)
+
+
+def _worst(done: list[tuple[Partition, Tested]], tests: dict[tuple[str, str], int], m: int) -> tuple[float, str]:
+    least, what = inf, "nothing"
+    for partition, tested in done:
+        for kind, logs in tested.logs.items():
+            part = int(logs.argmin())
+            adjusted = float(logs[part]) + log(max(tests[partition.scope, kind], 1)) + log(FAMILIES)
+            if adjusted < least:
+                least, what = adjusted, _statement(partition, kind, part, int(tested.which[kind][part]), m)
+    return exp(min(least, 0.0)), what
+
+
+def _statement(partition: Partition, kind: str, part: int, test: int, m: int) -> str:
+    """What a test is about; values are named by their place in the manifest's list."""
+    about = {
+        "likeness": "how many rows show their own value",
+        "unchanged": "how many combinations show just the values they held",
+        "margins": f"how many rows show value {test + 1} of the manifest's list",
+        "transitions": f"how many rows with value {test // m + 1} of the manifest's list show value {test % m + 1}",
+    }[kind]
+    return about if not partition.name else f"{about}, in part {part + 1} of {partition.size} by {partition.name}"
