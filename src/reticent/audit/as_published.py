@@ -1,9 +1,9 @@
 """A source's columns as a kind with exact values publishes them: in the manifest's types, clipped and rounded.
 
-What is compared are values, not their spellings: `1.20` in a CSV is the number 1.2 where the manifest says that the column holds
-numbers, and `007` stays the text it is where it says text.  A value beyond a declared `top` or `bottom` is the bound; a number of a
-column with `round_to` is the nearest multiple, ties to the even one.  A source value that is none of the published type becomes null
-and is counted: no honest release publishes it.
+What is compared are values, not their spellings: `1.20` in a CSV is the number 1.2 where the manifest says that the
+column holds numbers, and `007` stays the text it is where it says text.  A value beyond a declared `top` or `bottom` is
+the bound; a number of a column with `round_to` is the nearest multiple, ties to the even one.  A source value that is
+none of the published type becomes null and is counted: no honest release publishes it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,10 @@ _TRUTH = {"true": True, "false": False}
 
 @dataclass(frozen=True, eq=False)
 class Brought:
-    """`frame` has the manifest's columns; `unread` counts the values of each that are none of its type; `whole` marks rows without any."""
+    """`frame` has the manifest's columns.
+
+    `unread` counts the values of each column that are none of its type, and `whole` marks the rows without any.
+    """
 
     frame: pl.DataFrame
     unread: Mapping[str, int]
@@ -98,7 +101,7 @@ def _read(series: pl.Series, wanted: pl.DataType) -> pl.Series:
 
 
 def _number(series: pl.Series, wanted: pl.DataType) -> pl.Series:
-    """Numbers, whether written as text or held in another type; one that the published type cannot hold is none of it."""
+    """Numbers, written as text or held in another type; one that the published type cannot hold is none of it."""
     if series.dtype == pl.String:
         series = series.str.strip_chars()
     elif not series.dtype.is_numeric() and series.dtype != pl.Boolean:

@@ -1,8 +1,8 @@
 """Rows of a release and of its source that agree in every exactly published column, as blocks.
 
-A block is all rows with one combination of the columns that are published as they were.  Where release and source have a block
-equally often, its published sensitive values are those of its source rows, in an unknown order: known row by row where the source's are all
-the same, which a block of one row always is.
+A block is all rows with one combination of the columns that are published as they were.  Where release and source have
+a block equally often, its published sensitive values are those of its source rows, in an unknown order: known row by
+row where the source's are all the same, which those of a block of one row always are.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Entries:
 
 @dataclass(frozen=True, eq=False)
 class Blocks:
-    """The blocks that both tables have equally often.  `places[column]` ranks each block's value, in the order of the values.
+    """The blocks that both tables have equally often.  `places[column]` ranks each block's value in their order.
 
     `unmatched` rows are published and not in the source; `absent` ones are in the source and not published.  Of
     other blocks that both have equally often, `unknown` rows hold a value that the manifest does not list.
@@ -53,7 +53,7 @@ class Blocks:
 def link(
     shown: pl.DataFrame, held: pl.DataFrame, keys: Sequence[str], values: tuple[np.ndarray, np.ndarray], size: int
 ) -> Blocks:
-    """Blocks of equal `keys`.  `values` are the codes of the sensitive values of both tables, `size` how many there are; -1 is none."""
+    """Blocks of equal `keys`.  `values` are the codes, below `size`, of both tables' sensitive values; -1 is none."""
     columns = {name: number(pl.concat([shown[name], held[name]])) for name in keys}
     rows = len(shown)
     word = pack(list(columns.values()), rows + len(held))
@@ -67,9 +67,10 @@ def link(
     sides = [
         _entries(rank[side], codes, size) for side, codes in zip((of_row[:rows], of_row[rows:]), values, strict=True)
     ]
-    return Blocks(counts[0][kept], sides[1], sides[0], {name: _ranks(column)[column.codes[first[kept]]] for name, column in columns.items()},
-                  int(np.maximum(difference, 0).sum()), int(np.maximum(-difference, 0).sum()),
-                  int((none & (difference == 0)[of_row]).sum()))  # fmt: skip
+    places = {name: _ranks(column)[column.codes[first[kept]]] for name, column in columns.items()}
+    beyond = int(np.maximum(difference, 0).sum()), int(np.maximum(-difference, 0).sum())
+    unknown = int((none & (difference == 0)[of_row]).sum())
+    return Blocks(counts[0][kept], sides[1], sides[0], places, *beyond, unknown)
 
 
 def _entries(block: np.ndarray, value: np.ndarray, size: int) -> Entries:

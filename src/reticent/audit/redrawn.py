@@ -1,19 +1,20 @@
-"""A perturbed release against its source: the same people, the stated distribution, and values redrawn as the matrix says.
+"""A perturbed release against its source: the same people, the stated distribution, values redrawn as the matrix says.
 
-Rows are linked by all that is published as it was (`linking`), and the values they show are tested (`measure/redrawing`) over all rows and over
-parts of them: bands of about equal rows by each such column, and by pairs of quasi-identifiers.  An honest release is condemned once in
-1 / SIGNIFICANCE audits at most: that much is divided among the families of tests, and within a family among its tests (Bonferroni).
+Rows are linked by all that is published as it was (`linking`), and the values they show are tested
+(`measure/redrawing`) over all rows and over parts of them: bands of about equal rows by each such column, and by pairs
+of quasi-identifiers.  An honest release is condemned once in 1 / SIGNIFICANCE audits at most: that much is divided
+among the families of tests, and within a family among its tests (Bonferroni).
 
-`passed` is True only where these tests would have shown a release that was not redrawn: all of it; each band, of a sixteenth of the rows
-or more, of any one column; and, over all rows, half of them taken at random.  Where the rows could not have shown that, it is None.
+`passed` is True only where these tests would have shown a release that was not redrawn: all of it; each band, of a
+sixteenth of the rows or more, of any one column; and every second value, taken at random, over all rows.  Where the
+rows could not have shown that, it is None.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations
 from math import exp, inf, log
 from typing import Any
 
@@ -21,6 +22,7 @@ import numpy as np
 import polars as pl
 
 from reticent.audit.as_published import brought
+from reticent.audit.bands import BANDS, SCOPES, Partition, partitions
 from reticent.audit.grouping import number
 from reticent.audit.linking import Blocks, link
 from reticent.audit.measure.redrawing import KINDS, Matrix, Parts, Tested, scores
@@ -29,19 +31,16 @@ from reticent.errors import BundleDamaged
 from reticent.table.types import typed
 
 SIGNIFICANCE = 1e-6
-BANDS, FINE = 8, 64
-PAIRED = 8  # columns with the most values, of which all pairs are looked at
-SCOPES = ("all rows", "one column", "two columns")
 FAMILIES = len(KINDS) * len(SCOPES)
 
 
 @dataclass(frozen=True, eq=False)
 class Redrawn:
-    """`unmatched` people are in one table and not in the other.  Of `linked` rows it is known what became of their value.
+    """`unmatched` people are in one table only.  Of `linked` rows it is known what became of the value.
 
-    `tested` statements about the redrawing were tested, each over all rows or one part of them; `worst` is the least p-value,
-    multiplied by the number of tests it had to compete with, and what it is about.  `parts` are those in which values left as they
-    were would have shown.
+    `tested` statements about the redrawing were tested, each over all rows or one part of them; `worst` is the least
+    p-value, multiplied by the number of tests it had to compete with, and what it is about.  In so many `parts` values
+    left as they were would have shown.
     """
 
     rows: int
@@ -73,24 +72,45 @@ class Redrawn:
             )
         if self.unseen:
             return f"nothing here could show {self.unseen}"
-        return f"the matrix explains what is published, overall and in {self.parts:,} parts that would have shown values left as they were"
+        return (
+            f"the matrix explains what is published, overall and in {self.parts:,} parts "
+            "that would have shown values left as they were"
+        )
 
     def to_dict(self) -> dict[str, Any]:
-        return {"rows": self.rows, "unmatched": self.unmatched, "distribution": self.distribution, "linked": self.linked,
-                "tested": self.tested, "worst": {"p_value": self.worst[0], "of": self.worst[1]}, "parts": self.parts,
-                "significance": self.significance, "passed": self.passed, "why": self.why}  # fmt: skip
+        return {
+            "rows": self.rows,
+            "unmatched": self.unmatched,
+            "distribution": self.distribution,
+            "linked": self.linked,
+            "tested": self.tested,
+            "worst": {"p_value": self.worst[0], "of": self.worst[1]},
+            "parts": self.parts,
+            "significance": self.significance,
+            "passed": self.passed,
+            "why": self.why,
+        }
 
     def __str__(self) -> str:
         word = {True: "passed", False: "FAILED", None: "undecided"}[self.passed]
-        return (f"  against the source ({self.rows:,} rows): {word}\n"
-                f"    {self.why}\n"
-                f"    {self.tested:,} statements about the redrawing were tested, {self.linked:,} rows linked one by one; "
-                f"an honest release fails once in {1 / self.significance:,.0f} audits at most")  # fmt: skip
+        return (
+            f"  against the source ({self.rows:,} rows): {word}\n    {self.why}\n"
+            f"    {self.tested:,} statements about the redrawing were tested, {self.linked:,} rows linked one by one;\n"
+            f"    an honest release fails once in {1 / self.significance:,.0f} audits at most"
+        )
 
 
-def against_source(frame: pl.DataFrame, columns: Sequence[dict[str, Any]], values: Sequence[str], matrix: Sequence[Sequence[Fraction]],
-                   distribution: Sequence[Fraction] | None, source: Any, missing: Sequence[str] = (), withheld: int = 0) -> Redrawn:  # fmt: skip
-    """Compare a perturbed release's rows with its source; `withheld` is how many source rows it says were not published."""
+def against_source(
+    frame: pl.DataFrame,
+    columns: Sequence[dict[str, Any]],
+    values: Sequence[str],
+    matrix: Sequence[Sequence[Fraction]],
+    distribution: Sequence[Fraction] | None,
+    source: Any,
+    missing: Sequence[str] = (),
+    withheld: int = 0,
+) -> Redrawn:
+    """Compare a perturbed release's rows with its source; so many rows are said to be `withheld`."""
     rows = read_source(source, missing)
     there = brought(rows, columns)
     held = there.frame.filter(there.whole)
@@ -98,13 +118,12 @@ def against_source(frame: pl.DataFrame, columns: Sequence[dict[str, Any]], value
     codes = _codes(sensitive, values, frame[sensitive["name"]], there.frame[sensitive["name"]])
     stated = distribution is None or _distributed(codes[1], distribution)
     keys = [column["name"] for column in columns if column["role"] != "sensitive"]
+    quasi = [column["name"] for column in columns if column["role"] == "quasi-identifying"]
     blocks = link(frame, held, keys, (codes[0], codes[1][there.whole.to_numpy()]), len(values))
     absent = blocks.absent + len(rows) - len(held)
-    quasi = [column["name"] for column in columns if column["role"] == "quasi-identifying"]
     unmatched = blocks.unmatched + abs(absent - withheld) + blocks.unknown
-    found = _battery(blocks, Matrix.of([list(row) for row in matrix]), quasi)
     linked = int(blocks.sizes[blocks.single].sum())
-    return Redrawn(len(rows), unmatched, stated, linked, *found)
+    return Redrawn(len(rows), unmatched, stated, linked, *_battery(blocks, Matrix.of(matrix), quasi))
 
 
 def _codes(column: dict[str, Any], values: Sequence[str], *series: pl.Series) -> list[np.ndarray]:
@@ -126,50 +145,8 @@ def _distributed(codes: np.ndarray, distribution: Sequence[Fraction]) -> bool:
     return [Fraction(count, max(len(codes), 1)) for count in counts] == list(distribution)
 
 
-@dataclass(frozen=True, eq=False)
-class Partition:
-    """The part of each block; `claimed` ones must be able to show that they were not redrawn."""
-
-    scope: str
-    name: str
-    part: np.ndarray
-    size: int
-    claimed: bool = False
-
-
-def bands(place: np.ndarray, rows: np.ndarray, count: int) -> np.ndarray:
-    """Consecutive values in up to `count` bands of about equal rows: the band of each block."""
-    weight = np.bincount(place, weights=rows)
-    middle = np.cumsum(weight) - weight / 2
-    return compact((middle * count / max(weight.sum(), 1)).astype(np.int64))[place]
-
-
-def compact(codes: np.ndarray) -> np.ndarray:
-    """The same distinctions by the numbers from 0 on, in the same order."""
-    return (np.cumsum(np.bincount(codes) > 0) - 1)[codes]
-
-
-def partitions(blocks: Blocks, quasi: Sequence[str]) -> Iterator[Partition]:
-    yield Partition("all rows", "", np.zeros(len(blocks.sizes), np.int64), 1)
-    coarse, distinct = {}, {}
-    for name, place in blocks.places.items():
-        used = compact(place)
-        if not len(used) or (size := int(used.max()) + 1) < 2:
-            continue
-        distinct[name], part = size, bands(used, blocks.sizes, BANDS)
-        coarse[name] = part
-        yield Partition("one column", repr(name), part, int(part.max()) + 1, claimed=True)
-        if size > int(part.max()) + 1:
-            part = bands(used, blocks.sizes, FINE)
-            yield Partition("one column", repr(name), part, int(part.max()) + 1)
-    several = sorted((name for name in quasi if name in coarse), key=lambda name: -distinct[name])
-    for one, other in combinations(several[:PAIRED], 2):
-        part = compact(coarse[one] * BANDS + coarse[other])
-        yield Partition("two columns", f"{one!r} and {other!r}", part, int(part.max()) + 1)
-
-
 def _battery(blocks: Blocks, matrix: Matrix, quasi: Sequence[str]) -> tuple[int, tuple[float, str], int, str]:
-    """All tests: how many, the worst, in how many parts values left as they were would have shown, and what would not have shown."""
+    """How many tests, the worst, how many parts would have shown values left as they were, and what would not show."""
     if not len(blocks.sizes):
         return 0, (1.0, "nothing"), 0, "anything: no row of the release is a row of the source"
     found = scores(blocks, matrix)

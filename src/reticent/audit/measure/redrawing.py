@@ -1,22 +1,25 @@
-"""Were the values of these blocks redrawn by this matrix?  Tests that an honest release fails with a probability that is bounded.
+"""Were the values of these blocks redrawn by this matrix?  An honest release fails with a probability that is bounded.
 
-Each row's value v_i was replaced by v with probability M[i][v], independently.  So each of these is a sum of independent variables
-between 0 and 1 whose mean and variance are known from the source, and a bound on its tail (`tails`) is a p-value:
+Each row's value v_i was replaced by v with probability M[i][v], independently.  So each of these is a sum of
+independent variables between 0 and 1 whose mean and variance are known from the source, and a bound on its tail
+(`tails`) is a p-value:
 
     transitions   of the rows known to have held v_i, how many show v
     margins       of all rows, how many show v: mean sum_i n_i M[i][v]
-    likeness      the sum of c(b, v) over the rows, v the value that a row of block b shows and c(b, v) the share of the block's source
-                  rows that hold v.  Of a block of one row, c says whether the value was kept; of others, how like the block is to itself
-    unchanged     of the blocks with several values, how many show just the values they held.  A block shows its most frequent value v
-                  as often as before with a probability of at most eta / sigma_v (Baillon, Cominetti & Vaisman 2016, eta < 0.469), and
-                  of at most the tail's bound
+    likeness      the sum of c(b, v) over the rows, v the value that a row of block b shows and c(b, v) the share of
+                  the block's source rows that hold v.  Of a block of one row, c says whether the value was kept; of
+                  others, how like the block is to itself
+    unchanged     of the blocks with several values, how many show just the values they held.  A block shows its most
+                  frequent value v as often as before with a probability of at most eta / sigma_v (Baillon, Cominetti
+                  & Vaisman 2016, eta < 0.469), and of at most the tail's bound
 
-over all rows and over each part of them.  What a forged release would show instead (nothing redrawn, or half of it) is put to the same
-tests: whether they would have found it is known from the source alone.
+over all rows and over each part of them.  What a forged release would show instead (nothing redrawn, or half of it) is
+put to the same tests: whether they would have found it is known from the source alone.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -41,7 +44,7 @@ class Matrix:
     variance: np.ndarray
 
     @classmethod
-    def of(cls, exact: list[list[Fraction]]) -> Matrix:
+    def of(cls, exact: Sequence[Sequence[Fraction]]) -> Matrix:
         known = {id(entry): entry for row in exact for entry in row}  # few of the entries are distinct
         floats = {key: (float(entry), float(1 - entry)) for key, entry in known.items()}
         both = np.array([[floats[id(entry)] for entry in row] for row in exact], np.float64)
@@ -54,8 +57,10 @@ class Matrix:
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """Of each block: its likeness as published, expected (and n less that), its variance, and if nothing was redrawn; whether it has
-    several values, shows them unchanged, and a bound on the probability of that."""
+    """Of each block its likeness: as published, expected (and n less that), the variance, and if nothing was redrawn.
+
+    And whether it held `several` values, shows them `unchanged`, and a bound on the chance of that.
+    """
 
     likeness: np.ndarray
     mean: np.ndarray
@@ -84,8 +89,16 @@ def scores(blocks: Blocks, matrix: Matrix) -> Scores:
         return np.bincount(of.block, weights=weights, minlength=size)
 
     same = total((at >= 0) & (shown.count == held.count[at]), shown) == total(np.ones(len(held)))
-    return Scores(total(like, shown), total(held.count * mean), total(held.count * rest), total(held.count * variance),
-                  total(held.count * share), ~single, same & ~single, _chance_of_no_change(blocks, matrix, ~single))  # fmt: skip
+    return Scores(
+        likeness=total(like, shown),
+        mean=total(held.count * mean),
+        rest=total(held.count * rest),
+        variance=total(held.count * variance),
+        itself=total(held.count * share),
+        several=~single,
+        unchanged=same & ~single,
+        chance=_chance_of_no_change(blocks, matrix, ~single),
+    )
 
 
 def _found(held: Entries, shown: Entries, m: int) -> np.ndarray:
@@ -125,7 +138,7 @@ def _moments(held: Entries, share: np.ndarray, matrix: Matrix, size: int) -> tup
 
 
 def _chance_of_no_change(blocks: Blocks, matrix: Matrix, several: np.ndarray) -> np.ndarray:
-    """Of each block with several values, a bound on the probability that it shows its most frequent value as often as it held it."""
+    """For each block with several values, at most how likely it shows its most frequent one as often as it held it."""
     size, entries = len(blocks.sizes), np.flatnonzero(several[blocks.held.block])
     block, value, count = (a[entries] for a in (blocks.held.block, blocks.held.value, blocks.held.count))
     most = np.zeros(size, np.int64)
@@ -182,7 +195,7 @@ class Parts:
             self.moved = table(shown, m * m, true[shown.block] * m + shown.value, known)
 
     def tested(self, share: float | None = None) -> Tested:
-        """As published; or, where a `share` of the rows was left as it was and the others redrawn, as it is then expected to be."""
+        """As published; or as it is expected to be where a `share` of the rows was left as it was."""
         matrix, stay = self.matrix, share
         mean, rest, variance = (self.held @ table for table in (matrix.chance, matrix.rest, matrix.variance))
 
@@ -192,19 +205,23 @@ class Parts:
         like = instead(self.likeness, self.itself, self.mean)
         same = self.unchanged if stay is None else self.blocks * (stay == 1)
         margin = instead(self.shown, self.held, mean)
-        above = same > self.chance
+        more = log_tail(same, self.chance, self.blocks - self.chance, self.chance, self.blocks)
         logs = {
             "likeness": log_two_sided(like, self.mean, self.rest, self.variance, self.rows)[:, None],
-            "unchanged": np.where(above, log_tail(same, self.chance, self.blocks - self.chance, self.chance, self.blocks), 0.0)[:, None],
+            "unchanged": np.where(same > self.chance, more, 0.0)[:, None],
             "margins": log_two_sided(margin, mean, rest, variance, self.rows[:, None]),
-        }  # fmt: skip
+        }
         tests = {"likeness": self.rows > 0, "unchanged": self.blocks > 0, "margins": (mean > 0) & (rest > 0)}
         if self.moved is not None:
             rows = self.moved.sum(axis=2, keepdims=True)
             moved = instead(self.moved, rows * np.eye(len(matrix)), rows * matrix.chance)
-            found = log_two_sided(moved, rows * matrix.chance, rows * matrix.rest, rows * matrix.variance, rows)
-            logs["transitions"], tests["transitions"] = found.reshape(self.size, -1), rows[..., 0] > 0
-        counted = {
-            kind: int(there.sum()) * (len(matrix) if kind == "transitions" else 1) for kind, there in tests.items()
-        }
-        return Tested(counted, {kind: found.min(axis=1) for kind, found in logs.items()}, {kind: found.argmin(axis=1) for kind, found in logs.items()})  # fmt: skip
+            found = log_two_sided(
+                moved, *(rows * table for table in (matrix.chance, matrix.rest, matrix.variance)), rows
+            )
+            logs["transitions"] = found.reshape(self.size, -1)
+            tests["transitions"] = np.broadcast_to(rows > 0, self.moved.shape)
+        return Tested(
+            {kind: int(there.sum()) for kind, there in tests.items()},
+            {kind: found.min(axis=1) for kind, found in logs.items()},
+            {kind: found.argmin(axis=1) for kind, found in logs.items()},
+        )

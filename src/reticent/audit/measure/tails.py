@@ -1,14 +1,15 @@
 """Upper bounds on the logarithm of a tail probability, for sums of independent variables between 0 and 1.
 
-With n summands, mean mu, variance V and an observed sum x at distance t = |x - mu| from the mean, the probability of a sum as far out
-on the same side is at most
+With n summands, mean mu, variance V and an observed sum x at distance t = |x - mu| from the mean, the probability of a
+sum as far out on the same side is at most
 
     exp(-n KL(x/n || mu/n))                         Hoeffding 1963, theorem 1: Chernoff's bound for a binomial
     exp(-V h(t/V)), h(u) = (1 + u) ln(1 + u) - u    Bennett 1962, the sharper one where the variance is small
 
-and the smaller of the two is taken.  Rounding is outward: adding n numbers between 0 and 1 errs by less than n * 2^-52 relatively, so
-mean, n - mean (`rest`, given apart so that it is as accurate) and variance are made larger by that much, x is moved towards the mean,
-and the exponent made smaller.  What cannot happen at all (x > 0 = mean, or x < n = mean) keeps the probability 0.
+and the smaller of the two is taken.  Rounding is outward: adding n numbers between 0 and 1 errs by less than n * 2^-52
+relatively, so mean, n - mean (`rest`, given apart so that it is as accurate) and variance are made larger by that much,
+x is moved towards the mean, and the exponent made smaller.  What cannot happen at all (x > 0 = mean, or x < n = mean)
+keeps the probability 0.
 """
 
 from __future__ import annotations
