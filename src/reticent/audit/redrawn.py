@@ -31,6 +31,7 @@ from reticent.errors import BundleDamaged
 from reticent.table.types import typed
 
 SIGNIFICANCE = 1e-6
+LEAST = 1e-300  # smaller p-values are given as this one; 0 is what cannot happen
 FAMILIES = len(KINDS) * len(SCOPES)
 
 
@@ -67,9 +68,8 @@ class Redrawn:
         if not self.distribution:
             return "the stated distribution is not the source's"
         if self.worst[0] <= self.significance:
-            return (
-                f"an honest release would show this with a probability of at most {self.worst[0]:.1e}: {self.worst[1]}"
-            )
+            chance = f"a probability of at most {self.worst[0]:.1e}" if self.worst[0] else "no probability at all"
+            return f"an honest release would show this with {chance}: {self.worst[1]}"
         if self.unseen:
             return f"nothing here could show {self.unseen}"
         return (
@@ -191,7 +191,7 @@ def _worst(done: list[tuple[Partition, Tested]], tests: dict[tuple[str, str], in
             adjusted = float(logs[part]) + log(max(tests[partition.scope, kind], 1)) + log(FAMILIES)
             if adjusted < least:
                 least, what = adjusted, _statement(partition, kind, part, int(tested.which[kind][part]), m)
-    return exp(min(least, 0.0)), what
+    return (0.0 if least == -inf else max(exp(min(least, 0.0)), LEAST)), what
 
 
 def _statement(partition: Partition, kind: str, part: int, test: int, m: int) -> str:
