@@ -19,11 +19,11 @@ from reticent.audit.as_published import as_published
 from reticent.audit.grouping import number
 from reticent.audit.histograms import Histograms, histograms
 from reticent.audit.kind import Finding, Matching, Recounted
+from reticent.audit.links import Linked, linked
 from reticent.audit.measure.counts import views
 from reticent.audit.measures import measures
 from reticent.audit.sensitive import Sensitive, ranks
 from reticent.audit.subject import Subject
-from reticent.audit.unchanged import Linked, linked
 from reticent.errors import BundleDamaged
 from reticent.release.anatomized import COUNT, GROUP
 from reticent.release.data import count_data, read_data
@@ -59,13 +59,12 @@ class Anatomized:
     def match(self, recounted: Recounted, source: pl.DataFrame) -> Matching:
         """Rows by all that `quasi` shows of them; the values of each group by those of the rows that can be told apart."""
         subject, held = recounted.subject, recounted.beside["sensitive"]
-        theirs = as_published(source, subject.columns)
+        there = as_published(source, subject.columns)
         shown = [column.name for column in subject.columns if column.role != Role.SENSITIVE]
-        link = linked(recounted.frame, theirs, shown)
+        link = linked(recounted.frame, there, shown)
         column = subject.named(Role.SENSITIVE)[0].name
-        return Matching(
-            link.unmatched, link.stray, None, findings=(_values(link, recounted.frame, held, theirs, column),)
-        )
+        true = there.frame[column].filter(there.whole)
+        return Matching(link.unmatched, link.stray, None, findings=(_values(link, recounted.frame, held, true),))
 
 
 def _opened(subject: Subject) -> tuple[Manifest, Path]:
@@ -127,9 +126,9 @@ def _refuse_disorder(subject: Subject, frame: pl.DataFrame) -> None:
         )
 
 
-def _values(link: Linked, rows: pl.DataFrame, held: pl.DataFrame, source: pl.DataFrame, column: str) -> Finding:
+def _values(link: Linked, rows: pl.DataFrame, held: pl.DataFrame, people: pl.Series) -> Finding:
     """Values that the source has not, or not in the group where the people are whose value can be told."""
-    both = number(held[column].append(source[column]))
+    both = number(held[people.name].append(people))
     listed, true = both.codes[: len(held)].astype(np.int64), both.codes[len(held) :].astype(np.int64)
     size = len(both)
     shown = np.bincount(listed, weights=held[COUNT].to_numpy(), minlength=size)

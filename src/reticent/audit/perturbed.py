@@ -8,7 +8,6 @@ break is broken.  Against the source (`redrawn`) it is kept, where people, distr
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -18,12 +17,12 @@ from reticent.audit.as_published import as_published
 from reticent.audit.evidence import Redrawing
 from reticent.audit.grouping import number
 from reticent.audit.kind import Finding, Matching, Recounted
+from reticent.audit.links import linked
 from reticent.audit.measure import posterior
 from reticent.audit.measure.comparison import exact
 from reticent.audit.redrawn import against_source
 from reticent.audit.sensitive import ranks
 from reticent.audit.subject import Subject
-from reticent.audit.unchanged import linked
 from reticent.errors import BundleDamaged
 from reticent.release.kind import tables
 from reticent.release.manifest import Manifest
@@ -53,28 +52,16 @@ class Perturbed:
         """Rows by all that is published of them but the redrawn value, which is tested against the matrix."""
         subject, redrawing = recounted.subject, recounted.redrawing
         assert redrawing is not None
-        theirs = as_published(source, subject.columns)
+        there = as_published(source, subject.columns)
         column = subject.named(Role.SENSITIVE)[0]
         shown = [entry.name for entry in subject.columns if entry.role != Role.SENSITIVE]
-        link = linked(recounted.frame, theirs, shown)
-        values = number(theirs[column.name])
-        hidden = link.mean(ranks(column, values.distinct)[0][values.codes].astype(np.float64))
-        drawn = against_source(recounted.frame, theirs, link, column.name, redrawing)
-        stated = _stated(redrawing, theirs[column.name], subject.withheld)
-        proven = drawn.passed if stated.passed and not link.unmatched else False
-        return Matching(link.unmatched, link.stray, link.mean(np.arange(len(theirs), dtype=np.float64)), hidden=hidden,
-                        findings=(stated, Finding("redrawn", drawn.passed, drawn.to_dict(), str(drawn))),
-                        redrawing=replace(redrawing, proven=proven))  # fmt: skip
-
-
-def _stated(redrawing: Redrawing, true: pl.Series, withheld: int) -> Finding:
-    """Whether the distribution that the manifest states is the source's; with withheld rows none is stated."""
-    held = dict(true.cast(pl.String).value_counts().iter_rows())
-    same = redrawing.distribution is None or withheld > 0 or list(redrawing.distribution) == [
-        Fraction(held.get(value, 0), max(len(true), 1)) for value in redrawing.values
-    ]  # fmt: skip
-    return Finding("distribution", same, {"distribution": same},
-                   f"the stated distribution is {'' if same else 'NOT '}the source's")  # fmt: skip
+        link = linked(recounted.frame, there, shown)
+        values = number(there.frame[column.name])
+        rank = ranks(column, values.distinct)[0][values.codes].astype(np.float64)
+        drawn = against_source(recounted.frame, subject.columns, redrawing, there, subject.withheld)
+        return Matching(link.unmatched, link.stray, link.mean_place, hidden=link.mean(rank),
+                        findings=(Finding("redrawn", drawn.passed, drawn.to_dict(), str(drawn)),),
+                        redrawing=replace(redrawing, proven=drawn.passed))  # fmt: skip
 
 
 def _achieved(redrawing: Redrawing) -> tuple[dict[str, Any], dict[str, Any]]:
