@@ -8,8 +8,7 @@ import pytest
 
 import reticent as rt
 from reticent import datasets
-from reticent.methods.mosaic import Mosaic
-from reticent.methods.mosaic import segments
+from reticent.methods.mosaic import Mosaic, segments
 from reticent.models.promises import Promises
 from reticent.randomness import Random
 from reticent.recipe.group_labels import coalesce
