@@ -8,12 +8,12 @@ from types import ModuleType
 import pytest
 
 import reticent.kernels
-from reticent.methods.mondrian import judge, loss, median, nodes, spans
+from reticent.methods.mondrian import acceptance, loss_cuts, median_cuts, nodes, spans
 
 PLACES = {
     "mondrian_nodes": (nodes, ["divide", "measure"]),
-    "mondrian_median": (median, ["median_cuts"]),
-    "mondrian_sides": (judge, ["keep_caps", "tally"]),
+    "mondrian_median": (median_cuts, ["median_cuts"]),
+    "mondrian_sides": (acceptance, ["keep_caps", "tally"]),
 }
 
 
@@ -34,5 +34,5 @@ def use_pure_kernels(patch: pytest.MonkeyPatch) -> None:
         for function in functions:
             patch.setattr(user, function, getattr(module, function))
     module = pure("mondrian_loss")
-    patch.setattr(loss, "weigh", module.weigh)
+    patch.setattr(loss_cuts, "weigh", module.weigh)
     patch.setattr(spans, "span_losses", module.span_losses)
