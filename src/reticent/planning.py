@@ -25,11 +25,12 @@ from reticent.engines import local
 from reticent.errors import RequestError
 from reticent.job import Job
 from reticent.methods.compose import plan as compose
-from reticent.publish import read, refuse_unable
+from reticent.publish import read
 from reticent.randomness import Random
 from reticent.recipe.group_labels import coalesce
 from reticent.recipe.losses import column_losses, shares
 from reticent.recipe.recipe import Recipe
+from reticent.refusals import refuse_unable
 from reticent.release.reading.boxes import Boxes
 from reticent.table import beside
 from reticent.table.cells import Cells

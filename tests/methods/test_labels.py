@@ -15,7 +15,7 @@ from reticent.methods.compose import settled
 from reticent.methods.mondrian import Mondrian
 from reticent.models.k_anonymity import KAnonymity
 from reticent.models.promises import Promises
-from reticent.publish import refuse_unable
+from reticent.refusals import refuse_unable
 from reticent.randomness import Random
 from reticent.recipe.group_labels import coalesce
 from reticent.table.codec import COUNT, encode_cells
