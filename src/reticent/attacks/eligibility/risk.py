@@ -20,10 +20,11 @@ import numpy as np
 from reticent.attacks.eligibility.attack import MOST_LISTED, SAMPLES, How, outward, posterior
 from reticent.attacks.eligibility.mixture import PRIORS
 from reticent.attacks.eligibility.sampled import MISS
-from reticent.methods.suppression.calibrated import Violating
+from reticent.methods.suppression.balanced import chance
 from reticent.methods.suppression.kinds import Randomized, Safe
 from reticent.methods.suppression.levels import cut, eligible, stops
 from reticent.methods.suppression.stage import KINDS
+from reticent.methods.suppression.violating import Violating
 
 Release = tuple[int, ...]
 MANY_ROWS, SMALL = 50_000, 60
@@ -124,9 +125,9 @@ def _calibrated(counts: np.ndarray, l: int, most: int) -> tuple[int, Iterator[tu
         left = Fraction(1)
         for number in _spaced(table.width, most - 1).tolist():
             start = table.level(number)
-            chance = table.chance(start)
-            left -= chance
-            yield chance, np.array(table.cut(start)[0])
+            published = chance(table, start)
+            left -= published
+            yield published, np.array(table.cut(start)[0])
         yield left, Safe().published(counts, l)
 
     return table.width + 1, listed()
