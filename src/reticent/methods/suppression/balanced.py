@@ -20,6 +20,7 @@ So the mean share of v among the withheld is at most 1/l.  Everything here is th
 one probability still.
 """
 
+# ruff: noqa: E741  `l` is the field's own letter
 from __future__ import annotations
 
 from fractions import Fraction
