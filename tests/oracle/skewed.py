@@ -125,31 +125,21 @@ def balanced(table, level, l):  # noqa: E741
     """The probability of a cut: what lighter tables with the same cut make up for, where a value is over one in l of the withheld."""
     cut, _ = open_cuts(table, l)[level]
     leader, withheld = by_rank(table)[0], sum(table) - sum(cut)
-    light = withheld // l
-
-    def holding(name, excess):
-        """The table with another excess of one value, the leading one having the rest."""
-        more = table[name] - cut[name] - excess
-        return tuple(count + more * (at == leader) - more * (at == name) for at, count in enumerate(table))
-
-    def same_cut(name, excess):
-        other = holding(name, excess)
-        leads = by_rank(other)[0] == leader and other[leader] > 0
-        return leads and level in open_cuts(other, l) and open_cuts(other, l)[level][0] == cut
-
     found = capacity(table, level, l)
     heavy = [name for name in range(len(table)) if name != leader and l * (table[name] - cut[name]) > withheld]
     if len(heavy) > 3:
         return Fraction(0)
     for name in heavy:
-        if not light:
-            return Fraction(0)
         excess = table[name] - cut[name]
-        partner = next(one for one in range(1, light + 1) if (excess - one) % light == 0)
-        charged = [one for one in range(partner + light, withheld, light) if same_cut(name, one)]
-        assert excess in charged and same_cut(name, partner)
-        slack = Fraction(withheld - l * partner, len(charged) * (l * excess - withheld))
-        found = min(found, slack * balanced(holding(name, partner), level, l))
+        partner = max(one for one in range(-excess, excess) if l * (excess + one) <= 2 * withheld)
+        if partner < 1:
+            return Fraction(0)
+        lighter = tuple(
+            count + (excess - partner) * ((at == leader) - (at == name)) for at, count in enumerate(table)
+        )
+        assert open_cuts(lighter, l)[level][0] == cut
+        slack = Fraction(withheld - l * partner, l * excess - withheld)
+        found = min(found, slack * balanced(lighter, level, l))
     return found
 
 
@@ -169,7 +159,7 @@ def _calibrated(table, l, chance):  # noqa: E741
         found[cut] += chance(table, level, l)
         left -= chance(table, level, l)
     found[next(iter(safe(table, l)))] += left
-    return dict(found)
+    return {published: likely for published, likely in found.items() if likely}
 
 
 def behind(published, rows):

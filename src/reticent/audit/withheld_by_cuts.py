@@ -71,24 +71,26 @@ def _cuts(rest: np.ndarray, l: int, first: np.ndarray) -> np.ndarray:
 
 
 def kept(table: Table, first: int) -> Fraction:
-    """The probability with which a table is published by its cut at an open level."""
+    """The probability with which a table is published by its cut at an open level.
+
+    A value of which more than one in l of the withheld is (heavy) is balanced by the table that has as much less of it."""
     level, l = table.cut(first), table.l
     excess = [count - level for count in table.counts[1:] if count > level]
     moved = table.counts[0] - first
-    withheld, light = moved + sum(excess), (moved + sum(excess)) // l
+    withheld = moved + sum(excess)
     heavy = [more for more in excess if l * more > withheld]
-    likely = _shared(table, first, level, moved)
-    if heavy and (not light or len(heavy) > MOST_HEAVY):
+    if len(heavy) > MOST_HEAVY or any(l * (more + 1) > 2 * withheld for more in heavy):
         return Fraction(0)
+    likely = _shared(table, first, level, moved)
     for more in heavy:
         if not likely:
             break
-        partner = (more - 1) % light + 1
+        light = (2 * withheld - l * more) // l
         lighter = list(table.counts)
-        lighter[0] += more - partner
-        lighter[lighter.index(level + more, 1)] -= more - partner
-        slack = Fraction(withheld - l * partner, _charged(table, first, more, partner) * (l * more - withheld))
-        likely = min(likely, slack and slack * kept(Table.of(lighter, l), first))
+        lighter[0] += more - light
+        lighter[lighter.index(level + more, 1)] -= more - light
+        balance = Fraction(withheld - l * light, l * more - withheld)
+        likely = min(likely, balance * kept(Table.of(lighter, l), first))
     return likely
 
 
@@ -96,20 +98,6 @@ def _free(table: Table, first: int, level: int) -> list[int]:
     """Published counts of the values that may have led: those with the l highest among the ones the level did not lower, and ties."""
     free = sorted([first, *(count for count in table.counts[1:] if count <= level)], reverse=True)
     return [count for count in free if count >= free[table.l - 1]]
-
-
-def _charged(table: Table, first: int, more: int, partner: int) -> int:
-    """How many excesses above one in l of the withheld share the slack of one: as far as the value that led still does and exceeds."""
-    level, l = table.cut(first), table.l
-    excess = sum(count - level for count in table.counts[1:] if count > level)
-    withheld, least = table.counts[0] - first + excess, _free(table, first, level)[-1]
-    others, number, light = excess - more, 0, withheld // l
-    for heavier in range(partner + light, withheld, light):
-        leads = least + withheld - others - heavier
-        if leads <= level + heavier or l * leads <= sum(table.counts):
-            break
-        number += 1
-    return number
 
 
 def _shared(table: Table, first: int, level: int, moved: int) -> Fraction:
