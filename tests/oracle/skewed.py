@@ -134,9 +134,7 @@ def balanced(table, level, l):  # noqa: E741
         partner = max(one for one in range(-excess, excess) if l * (excess + one) <= 2 * withheld)
         if partner < 1:
             return Fraction(0)
-        lighter = tuple(
-            count + (excess - partner) * ((at == leader) - (at == name)) for at, count in enumerate(table)
-        )
+        lighter = tuple(count + (excess - partner) * ((at == leader) - (at == name)) for at, count in enumerate(table))
         assert open_cuts(lighter, l)[level][0] == cut
         slack = Fraction(withheld - l * partner, l * excess - withheld)
         found = min(found, slack * balanced(lighter, level, l))
