@@ -5,8 +5,9 @@ import polars as pl
 import pytest
 
 import reticent as rt
-from reticent.attacks.eligibility.attack import on_release, outward, posterior
+from reticent.attacks.eligibility.attack import on_release, posterior
 from reticent.attacks.eligibility.enumerated import tables
+from reticent.attacks.eligibility.posteriors import outward
 from reticent.attacks.eligibility.priors import Prior
 from reticent.errors import JobError, RequestError
 from reticent.methods.suppression.stage import KINDS, Suppression
