@@ -30,7 +30,9 @@ def test_quasi_identifiers_of_withheld_people_are_not_listed(method, format, tmp
     release = rt.publish(job, frame=people, to=tmp_path / "release", seed=1)
     assert release.manifest.withheld > 0
     written = b"".join(path.read_bytes() for path in sorted((tmp_path / "release").iterdir())).decode("latin-1")
-    if method == "mondrian":  # a group's label may name towns of withheld people only if it is a value of somebody published
+    if (
+        method == "mondrian"
+    ):  # a group's label may name towns of withheld people only if it is a value of somebody published
         shown = {t for label in release.frame()["town"].unique() for t in label.strip("{}").split(", ")}
         listed = next(column for column in release.columns if column.name == "town").values or []
         assert set(listed) <= shown | {"*"}

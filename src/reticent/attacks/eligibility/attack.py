@@ -25,7 +25,6 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 from reticent.attacks.eligibility import candidates, counted, mixture
 from reticent.attacks.eligibility.counted import PublishedCounts
@@ -35,10 +34,10 @@ from reticent.attacks.eligibility.sampled import MISS, weights
 from reticent.attacks.eligibility.withheld import of_withheld
 from reticent.errors import RequestError
 from reticent.methods.suppression.stage import KINDS
+from reticent.table.roles import Role
 
 MOST_LISTED = 10_000  # tables behind a release, up to renaming, that are listed
 SAMPLES = 8_000
-COUNT, COUNTED = "count", "people with a value"
 NONE = Posterior({0: Fraction(0)}, Fraction(0), Fraction(0), "exact")
 
 
@@ -79,39 +78,21 @@ def both(published: Sequence[int], rows: int, l: int, kind: str, prior: str = "u
 
 
 def published_counts(release: Any, column: str) -> list[int]:
-    """How many published people have each value of a sensitive column, whatever table of the release has it."""
-    if "matrix" in release.manifest:
-        raise RequestError(
-            "The eligibility attack needs the counts of the people that were published; this release has redrawn values.",
-            why="Its values were drawn anew, each with the published probabilities, so their counts are not those of the people.",
-            attempt="an attack on a generalized or an anatomized release of the same job.",
-        )
-    tables = release.tables
-    holding = next((table for table in tables.values() if column in table.columns), None)
-    if holding is None:
-        raise RequestError(
-            f"No table of the release has the column {column!r}.", attempt="one of its sensitive columns."
-        )
-    held = holding.filter(holding[column].is_not_null())
-    weighted = len(tables) > 1 and COUNT in held.columns  # a table of values by group, beside that of the people
-    number = pl.col(COUNT).sum() if weighted else pl.len()
-    return held.group_by(column).agg(number.alias(COUNTED))[COUNTED].to_list()
+    """How many published people have each value of a sensitive column; refused where values were redrawn."""
+    if column not in [entry.name for entry in release.manifest.named(Role.SENSITIVE)]:
+        raise RequestError(f"The release has no sensitive column {column!r}.", attempt="one of its sensitive columns.")
+    return release.value_counts(column).drop_nulls(column)["count"].to_list()
 
 
 def on_release(release: Any, prior: str = "uniform", column: str | None = None) -> dict[str, Any]:
     """The attack on a release with a suppression among its stages, from what its recipient has."""
     manifest = release.manifest
-    stage = next((stage for stage in manifest.get("prepare", []) if stage["name"] == "suppression"), None)
-    name = (
-        column
-        or (stage or {}).get("column")
-        or next(c["name"] for c in manifest["columns"] if c["role"] == "sensitive")
-    )
-    if stage is None or not manifest["withheld"]:
+    stage = manifest.stage("suppression")
+    if stage is None or not manifest.withheld:
         return {"attack": "eligibility", "prior": prior, **_leading(NONE), **_withheld(NONE), "promised": None}
-    counts = published_counts(release, name)
-    rows = sum(counts) + manifest["withheld"]
-    leading, withheld = both(counts, rows, stage["l"], stage.get("kind", "calibrated"), prior)
+    counts = published_counts(release, column or stage.column or manifest.sensitive.name)
+    rows, l = sum(counts) + manifest.withheld, stage.parameters["l"]
+    leading, withheld = both(counts, rows, l, stage.parameters.get("kind", "calibrated"), prior)
     if not leading.worst:
         raise RequestError(
             f"No table of {rows:,} rows gives these counts by suppression alone.",
@@ -119,7 +100,7 @@ def on_release(release: Any, prior: str = "uniform", column: str | None = None) 
             attempt="attacking a release from which suppression alone withheld.",
         )
     answers = _leading(leading) | _withheld(withheld)
-    return {"attack": "eligibility", "prior": prior, **answers, "promised": 1 / stage["l"]}
+    return {"attack": "eligibility", "prior": prior, **answers, "promised": 1 / l}
 
 
 def _leading(found: Posterior) -> dict[str, Any]:
@@ -159,7 +140,7 @@ class Belief:
 
 def eligibility(release: Any, prior: str = "uniform", column: str | None = None) -> Belief:
     """The attack under its name: how surely does who knows the algorithm tell which value was withheld?"""
-    if not any(stage["name"] == "suppression" for stage in release.manifest.get("prepare", [])):
+    if release.manifest.stage("suppression") is None:
         raise RequestError(
             "The eligibility attack is on what suppression withheld; this release has no such stage.",
             attempt="another attack.",
@@ -167,4 +148,4 @@ def eligibility(release: Any, prior: str = "uniform", column: str | None = None)
     answers = on_release(release, prior, column)
     del answers["attack"]
     promised = answers.pop("promised")
-    return Belief(targets=release.manifest["withheld"], promised=1.0 if promised is None else promised, **answers)
+    return Belief(targets=release.manifest.withheld, promised=1.0 if promised is None else promised, **answers)
