@@ -1,8 +1,10 @@
-"""Can the declared suppression have withheld what is missing?  From the counts of a sensitive column in the source and in the release.
+"""Can the declared suppression have withheld what is missing?  From the counts of a sensitive column in the source and
+in the release.
 
-Formulas of their own, by the definitions in `docs/methods/suppression.md`; nothing here knows the code that withholds.  A table is judged
-by its values: `before` and `after` count the same value at the same place, rows without a value left out.  Rows that something else
-withheld too are not told apart from those of the suppression: ask only where suppression alone withheld.
+Formulas of their own, by the definitions in `docs/methods/suppression.md`; nothing here knows the code that
+withholds.  A table is judged by its values: `before` and `after` count the same value at the same place, rows without
+a value left out.  Rows that something else withheld too are not told apart from those of the suppression: ask only
+where suppression alone withheld.
 
     possible      whether the kind gives `after` with a probability above 0; None where l is no whole number, the kind is not known, or a
                   value has more than MOST_RECORDS records (`calibrated`)

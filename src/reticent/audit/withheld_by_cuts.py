@@ -1,7 +1,9 @@
-"""Cuts of calibrated suppression, by their definition (`docs/methods/suppression.md`): which levels are open, and how surely one is kept.
+"""Cuts of calibrated suppression, by their definition (`docs/methods/suppression.md`): which levels are open, and how
+surely one is kept.
 
-All levels of a table are asked at once.  At the level F of the highest value, the others r are lowered to k, the greatest level with
-l k <= F + sum min(r, k); it is found by bisection, since from the l-th of r on the difference of the sides only grows.
+All levels of a table are asked at once.  At the level F of the highest value, the others r are lowered to k, the
+greatest level with l k <= F + sum min(r, k); it is found by bisection, since from the l-th of r on the difference of
+the sides only grows.
 """
 
 # ruff: noqa: E741  `l` is the field's own letter

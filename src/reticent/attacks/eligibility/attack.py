@@ -1,12 +1,14 @@
-"""The eligibility attack (Xu, Wang, Fu & Wong, sections 1.2 and 2): which value led the table before records were withheld?
+"""The eligibility attack (Xu, Wang, Fu & Wong, sections 1.2 and 2): which value led the table before records were
+withheld?
 
-The adversary sees the published counts, knows |T| and the suppression with its probabilities (K1, K2), and weighs every table
-that violates l-eligibility by a prior.  The posterior Pr(S'_i = S_1 | T_P, K) of a published value is its share of
+The adversary sees the published counts, knows |T| and the suppression with its probabilities (K1, K2), and weighs
+every table that violates l-eligibility by a prior.  The posterior Pr(S'_i = S_1 | T_P, K) of a published value is its
+share of
 
     sum over tables B in which it leads of   prior(B) Pr(T_P | B).
 
-Which value a withheld person has is another question, with another posterior (`withheld`); the attack answers both.  How the first
-is had, and said in `how`:
+Which value a withheld person has is another question, with another posterior (`withheld`); the attack answers both.
+How the first is had, and said in `how`:
 
     unsafe, safe    exact, under every prior here: S_1 is at the highest level, and values there are alike
     randomized      uniform prior: exact, counted (`counted`); bounds beyond thousands of records withheld

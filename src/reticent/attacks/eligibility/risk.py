@@ -1,9 +1,9 @@
 """What a suppression does to given counts: how much it withholds, and the worst posterior among all that it may publish.
 
-R-suppression publishes one table for each level that S_1 may be cut to, and one for all levels above the one where `unsafe` stops;
-calibrated one for each open level, and that of `safe`.  All of them are attacked, or, where they are more than `most`, as many,
-evenly spaced, and those next to another value's count: the worst of those is then a lower bound of the worst of all, and `attacked`
-and `releases` say so.
+R-suppression publishes one table for each level that S_1 may be cut to, and one for all levels above the one where
+`unsafe` stops; calibrated one for each open level, and that of `safe`.  All of them are attacked, or, where they are
+more than `most`, as many, evenly spaced, and those next to another value's count: the worst of those is then a lower
+bound of the worst of all, and `attacked` and `releases` say so.
 """
 
 # ruff: noqa: E741  `l` is the field's own letter

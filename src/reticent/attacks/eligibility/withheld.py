@@ -4,8 +4,9 @@ Who is known to be in the table and not in the release was withheld, and has a v
 
     Pr(a withheld person has v | T_P, K) = the mean of (count of v in B - count of v in T_P) / |T_S| over the tables B behind T_P,
 
-each weighed as for the question which value led (`attack`).  The two questions differ: a value that did not lead may be most of what was
-withheld.  Values of one published count are alike, so of n of them none is above 1/n.  How it is had, and said in `how`:
+each weighed as for the question which value led (`attack`).  The two questions differ: a value that did not lead may
+be most of what was withheld.  Values of one published count are alike, so of n of them none is above 1/n.  How it is
+had, and said in `how`:
 
     safe       exact: all that is withheld is of the values at the highest level, which are alike
     unsafe     exact in the same way, but where values may have been cut to one below the level

@@ -1,11 +1,13 @@
 """How likely calibrated suppression publishes a cut, so that nobody withheld is told more about than one in l either.
 
-A cut takes W records: M of the leading value and x_v of each value v of J.  The leading value is any of at least l, so a person who
-was withheld has it with a probability of at most 1/l.  But such a person has the value v of J with a probability of x_v / W, and where
-l x_v > W (v is then *heavy*: it exceeds one in l of the table, up to rounding, as S_1 does) that is more than one in l.
+A cut takes W records: M of the leading value and x_v of each value v of J.  The leading value is any of at least l,
+so a person who was withheld has it with a probability of at most 1/l.  But such a person has the value v of J with a
+probability of x_v / W, and where l x_v > W (v is then *heavy*: it exceeds one in l of the table, up to rounding, as
+S_1 does) that is more than one in l.
 
-A family of tables with a heavy v is therefore published only as far as another family makes up for it that is light in v.  Families
-that differ in x_v and M alone have the same cut P, the same J and the same H.  The partner of the excess y is its mirror image
+A family of tables with a heavy v is therefore published only as far as another family makes up for it that is light
+in v.  Families that differ in x_v and M alone have the same cut P, the same J and the same H.  The partner of the
+excess y is its mirror image
 
     y' = floor(2 W / l) - y,      so that  l y' < W  and  W - l y' >= l y - W
 
@@ -13,10 +15,10 @@ and the family f is published with the probability
 
     p(f) = min(capacity(f), min over heavy v of  p(f with y' for y) (W - l y') / (l y - W)),     0 where y' < 1.
 
-The partner is light in v, so the recursion ends; it has a cut at the same level, since its leading value leads the more.  No two families
-have the same partner, so summed over the families with given P and J, p(f) (l x_v - W) is at most 0 for each v.  Hence the mean
-share of v among the withheld is at most 1/l.  Everything here is the same for all tables of a family, so these publish P with one
-probability still.
+The partner is light in v, so the recursion ends; it has a cut at the same level, since its leading value leads the
+more.  No two families have the same partner, so summed over the families with given P and J, p(f) (l x_v - W) is at
+most 0 for each v.  Hence the mean share of v among the withheld is at most 1/l.  Everything here is the same for all
+tables of a family, so these publish P with one probability still.
 """
 
 from __future__ import annotations

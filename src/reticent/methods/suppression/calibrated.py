@@ -1,20 +1,22 @@
 """Calibrated suppression: randomized, and sound against an adversary who knows the algorithm and its probabilities.
 
-Ours.  R-suppression fails because the tables that can lead to one published table do so with unequal probabilities (ERRATA
-2.1).  Here they are made equal.  For a table B that violates l-eligibility, with S_1 the single most frequent value and the
-others r, and a level F < F_1, the *cut* of B at F is
+Ours.  R-suppression fails because the tables that can lead to one published table do so with unequal probabilities
+(ERRATA 2.1).  Here they are made equal.  For a table B that violates l-eligibility, with S_1 the single most frequent
+value and the others r, and a level F < F_1, the *cut* of B at F is
 
     P = F for S_1, min(r, k) for the others,   k = the greatest level with l k <= |P|,   F <= k.
 
-J are the values that k cuts.  Let H be the values outside J with the l highest counts in P (and ties), S_1 among them.  If
-each value i of H would, with the F_1 - F records of S_1 added to it instead, be the single most frequent value and violating,
-then each of these tables B_i has a cut at p_i, and it is P again, with the same J, k and H: the B_i are a *family* of |H| >= l
-tables that differ in which value is S_1.  Call F *open* for B, and let w(B) be the number of open levels (`violating`).
+J are the values that k cuts.  Let H be the values outside J with the l highest counts in P (and ties), S_1 among
+them.  If each value i of H would, with the F_1 - F records of S_1 added to it instead, be the single most frequent
+value and violating, then each of these tables B_i has a cut at p_i, and it is P again, with the same J, k and H: the
+B_i are a *family* of |H| >= l tables that differ in which value is S_1.  Call F *open* for B, and let w(B) be the
+number of open levels (`violating`).
 
-The mechanism draws one of the w(B) open levels uniformly and keeps it with probability w(B) p, where p is the same for all tables
-of the family and at most its capacity, 1 / max_i w(B_i), or 0 where a safe suppression of some B_i would withhold less; else
-it withholds as `safe` does.  So every B_i of a family publishes P by it with the same probability p.  Hence, with equal prior weight on
-all violating count vectors of |T| records in the same values, two things hold exactly for each value:
+The mechanism draws one of the w(B) open levels uniformly and keeps it with probability w(B) p, where p is the same
+for all tables of the family and at most its capacity, 1 / max_i w(B_i), or 0 where a safe suppression of some B_i
+would withhold less; else it withholds as `safe` does.  So every B_i of a family publishes P by it with the same
+probability p.  Hence, with equal prior weight on all violating count vectors of |T| records in the same values, two
+things hold exactly for each value:
 
     which value led       the posterior of S_1 given P is a mixture of uniform distributions on at least l values (those of
                           families, and those of `safe`, which are uniform by symmetry): at most 1/l
@@ -23,7 +25,8 @@ all violating count vectors of |T| records in the same values, two things hold e
                           because p is less than the capacity where a value of J alone is more than one in l of what a
                           cut withholds (`balanced`)
 
-It never withholds more than `safe`.  Open levels of J's size j form an interval, so w(B) is a sum of at most l lengths.
+It never withholds more than `safe`.  Open levels of J's size j form an interval, so w(B) is a sum of at most l
+lengths.
 """
 
 # ruff: noqa: E741  `l` is the field's own letter

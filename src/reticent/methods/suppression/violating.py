@@ -1,4 +1,5 @@
-"""A table that violates l-eligibility, and the levels at which calibrated suppression may cut it (`calibrated` has the definitions)."""
+"""A table that violates l-eligibility, and the levels at which calibrated suppression may cut it (`calibrated` has the
+definitions)."""
 
 # ruff: noqa: E741  `l` is the field's own letter
 from __future__ import annotations
