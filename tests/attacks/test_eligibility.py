@@ -1,5 +1,7 @@
 """The eligibility attack: how it was had, priors, releases."""
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
@@ -45,7 +47,7 @@ def test_a_release_that_suppression_alone_cannot_have_made_is_refused_instead_of
         to=tmp_path / "r",
     )
     release = rt.open(tmp_path / "r")
-    release.manifest.withheld = 1  # as if 9 of the 10 had been withheld for another reason
+    release.manifest = replace(release.manifest, withheld=1)  # as if 9 of the 10 had been withheld for another reason
     with pytest.raises(RequestError, match="by suppression alone"):
         on_release(release)
 

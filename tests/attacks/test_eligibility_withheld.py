@@ -97,7 +97,7 @@ def test_an_anatomized_release_is_attacked_as_the_paper_publishes_it(kind, forma
     plain = rt.publish(job(kind), frame=frame(), seed=4)
     opened = rt.open(tmp_path / "anatomized")
     assert sorted(published_counts(opened, "illness")) == sorted(plain.frame()["illness"].value_counts()["count"])
-    assert sum(published_counts(opened, "illness")) == prepared.manifest["rows"]
+    assert sum(published_counts(opened, "illness")) == prepared.manifest.rows
     assert on_release(opened) == on_release(plain)
     found = rt.attack(tmp_path / "anatomized", None, "eligibility").to_dict()
     assert found["worst_withheld_posterior"] == on_release(plain)["worst_withheld_posterior"] > 0
