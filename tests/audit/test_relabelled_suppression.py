@@ -15,10 +15,10 @@ def people(counts=COUNTS) -> pl.DataFrame:
     return pl.DataFrame({"age": [20 + n % 60 for n in range(len(illness))], "illness": illness})
 
 
-def published(folder, method: str, kind: str, counts=COUNTS, promise=rt.ProbabilisticLDiversity(3)):
+def published(folder, method: str, kind: str, counts=COUNTS):
     job = rt.Job(
         columns={"age": rt.quasi(), "illness": rt.sensitive()},
-        promises=[promise] if promise.name != "l-dichotomy" else [promise, rt.ProbabilisticLDiversity(3)],
+        promises=[rt.ProbabilisticLDiversity(3)],
         prepare=[rt.Suppression(l=3, kind=kind, acknowledge=True)],
         method=METHODS[method],
     )
