@@ -12,7 +12,8 @@ from typing import Any
 import polars as pl
 
 from reticent.errors import RequestError
-from reticent.owner import ledger, store
+from reticent.owner import store
+from reticent.owner.ledger import Ledger
 from reticent.release import anatomized, bundle, generalized, perturbed
 from reticent.release.answer import Answer
 from reticent.release.disk import writing
@@ -85,19 +86,22 @@ class Release:
             )
         return perturbed.Reconstruction.of(self.manifest).count(self._data, where, values, by=by)
 
-    def save(self, target: str | Path, *, force: bool = False, again: bool = False) -> Path:
-        """Put the folder in its place, atomically, and note it in the owner's folder beside it."""
+    def save(
+        self, target: str | Path, *, force: bool = False, again: bool = False, ledger: str | Path | None = None
+    ) -> Path:
+        """Put the folder in its place, atomically, and note it in the ledger and in the owner's folder beside it."""
         target = Path(target)
         owned = self._owned or {}
         store.refuse_existing(target, force)
-        ledger.refuse_again(target, owned.get("source"), again)
+        book = Ledger.of(ledger or owned.get("ledger"))
+        book.refuse_again(target, owned.get("source"), again)
         with store.staged(target) as staged:
             with writing(target):
                 shutil.copytree(self.folder, staged, dirs_exist_ok=True)
             with store.kept(staged, target, force):
                 if self._owned is not None:
                     notes = {key: owned[key] for key in ("source", "audit", "job", "promises", "notices")}
-                    ledger.record(target, digest=bundle.digest(target), **notes)
+                    book.record(target, digest=bundle.digest(target), **notes)
         return target
 
     def to_database(self, url: str, table: str) -> list[str]:

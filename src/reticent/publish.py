@@ -17,7 +17,9 @@ from reticent.errors import AuditFailed, ColumnError, JobError
 from reticent.job import Job
 from reticent.methods.compose import left_to_method, plan
 from reticent.opened import Release
-from reticent.owner import ledger, store
+from reticent.owner import store
+from reticent.owner.fingerprint import Rows
+from reticent.owner.ledger import Ledger
 from reticent.randomness import Random
 from reticent.release import bundle
 from reticent.release.disk import writing
@@ -38,20 +40,24 @@ def publish(
     seed: int | None = None,
     force: bool = False,
     again: bool = False,
+    ledger: Ledger | str | Path | None = None,
     progress: Progress = lambda stage: None,
 ) -> Release:
-    """Plan, stage, audit, and only then keep.  Without `to` the release is temporary until `save`."""
+    """Plan, stage, audit, and only then keep.  Without `to` the release is temporary until `save`.
+
+    `ledger` is the folder of the ledger, instead of RETICENT_LEDGER or the user's own.
+    """
     target = None if to is None else Path(to)
     refuse_unable(job)
     if target is not None:
         store.refuse_existing(target, force)
     progress("reading")
     lazy, columns = read(job, frame)
-    fingerprint = sources.fingerprint(job.source, frame)
-    if target is not None:
-        ledger.refuse_again(target, fingerprint, again)
     looked = beside.look(lazy, columns)
     counted = local.count(lazy, columns, looked.rows_per_person)
+    rows = Rows(counted.combinations, counted.counts, job.source if frame is None else None)
+    if target is not None:
+        Ledger.of(ledger).refuse_again(target, rows, again)
     rng = Random.of(seed)
     progress("planning")
     cells = jointly(counted.cells) if job.jointly else counted.cells
@@ -75,16 +81,16 @@ def publish(
         progress("auditing")
         found = recount(staged, job)
         owned = {
-            "source": fingerprint,
+            "source": rows,
             "audit": found.to_dict(),
             "job": job.to_toml(),
             "promises": [registry.describe(promise) for promise in job.promises],
             "notices": looked.notices,
         }
         if target is None:
-            return Release(staged, owned={**owned, "temporary": True})
+            return Release(staged, owned={**owned, "temporary": True, "ledger": ledger})
         with store.kept(staged, target, force):
-            ledger.record(target, digest=bundle.digest(target), **owned)
+            Ledger.of(ledger).record(target, digest=bundle.digest(target), **owned)
             return Release(target, owned=owned)
 
 

@@ -47,6 +47,7 @@ PUBLIC = [
     "insensitive",
     "open",
     "publish",
+    "publish_batches",
     "quasi",
     "risk",
     "sensitive",

@@ -32,6 +32,7 @@ class Counted:
     combinations: pl.DataFrame
     cell: np.ndarray
     carried_types: Mapping[str, str]
+    counts: np.ndarray  # rows of each combination
 
 
 def count(lazy: pl.LazyFrame, columns: Mapping[str, Column], rows_per_person: int = 1) -> Counted:
@@ -48,7 +49,9 @@ def count(lazy: pl.LazyFrame, columns: Mapping[str, Column], rows_per_person: in
     carried = {
         name: "String" if is_text(schema[name]) else str(schema[name]) for name in with_role(columns, Role.INSENSITIVE)
     }
-    return Counted(replace(cells, rows_per_person=rows_per_person), columns, combinations.drop(COUNT), cell, carried)
+    counts = combinations[COUNT].to_numpy()
+    cells = replace(cells, rows_per_person=rows_per_person)
+    return Counted(cells, columns, combinations.drop(COUNT), cell, carried, counts)
 
 
 def _keyed(lazy: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:
