@@ -1,8 +1,9 @@
 """Incremental publication: one release for each batch of the rows, each with the same promise, and one summary.
 
-Xu, Wang, Fu & Wong, section 1.1: data published day by day comes in small batches, and small batches are skewed.  Each batch is
-restored (by the job's stages), published and audited by itself.  A batch is a stratum that the promise conditions on: who reads a
-release knows in which batch its people are.  So the column that makes the batches must tell nothing that is to be protected.
+Xu, Wang, Fu & Wong, section 1.1: data published day by day comes in small batches, and small batches are skewed.
+Each batch is restored (by the job's stages), published and audited by itself.  A batch is a stratum that the promise
+conditions on: who reads a release knows in which batch its people are.  So the column that makes the batches must
+tell nothing that is to be protected.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ from reticent.table.roles import Column, Role, resolve, with_role
 
 SUMMARY = "batches.json"
 PER_BATCH = (
-    "The promise holds for each batch alone, given that a person is in it: not for a person who is in several, nor for the "
-    "batches together."
+    "The promise holds for each batch alone, given that a person is in it: not for a person who is in several, nor for "
+    "the batches together."
 )
 _REFUSED = {
     Role.IDENTIFYING: "Identifying values are never published, and each would be the name of a folder.",
@@ -81,19 +82,21 @@ def _publish_one(job: Job, part: pl.DataFrame, to: Path, seed: int | None, force
     except PromiseUnreachable as error:
         return {"batch": to.name, "published": False, "source_rows": len(part), "why": str(error)}
     return {"batch": to.name, "published": True, "source_rows": len(part), "rows": release.manifest["rows"],
-            "withheld": release.manifest["withheld"], "digest": release.digest, "kept": (release.audited or {}).get("kept")}  # fmt: skip
+            "withheld": release.manifest["withheld"], "digest": release.digest,
+            "kept": (release.audited or {}).get("kept")}  # fmt: skip
 
 
 def _summary(by: str, batches: list[dict[str, Any]]) -> dict[str, Any]:
     kept = [entry for entry in batches if entry["published"]]
     return {
         "batch_by": by, "batches": batches, "published": len(kept), "unreachable": len(batches) - len(kept),
-        "rows": sum(entry["rows"] for entry in kept), "withheld": sum(entry["withheld"] for entry in kept), "promise": PER_BATCH,
+        "rows": sum(entry["rows"] for entry in kept), "withheld": sum(entry["withheld"] for entry in kept),
+        "promise": PER_BATCH,
     }  # fmt: skip
 
 
 def _refuse_telling(by: str, values: pl.Series, column: Column | None) -> None:
-    """A batch tells its column's value of everyone in it: only an insensitive or undeclared column may make batches."""
+    """A batch tells its column's value of everyone in it: only an insensitive or undeclared column may make one."""
     if column is not None and column.role in _REFUSED:
         raise ColumnError(
             f"The column {by!r} is {column.role.value}: it cannot make batches.",

@@ -100,8 +100,10 @@ NEAR = {
     "a third of the rows": lambda frame: frame.head(100),
     "grown to twice the size": lambda frame: pl.concat([frame, people(300, 2)]),
     "a fifth of the people exchanged": lambda frame: pl.concat([frame.head(240), people(60, 2)]),
-    "an age corrected in each tenth row": lambda frame: frame.with_columns(pl.when(pl.int_range(300) % 10 == 0).then(0).otherwise("age").alias("age")),
-}  # fmt: skip
+    "an age corrected in each tenth row": lambda frame: frame.with_columns(
+        age=pl.when(pl.int_range(300) % 10 == 0).then(0).otherwise("age")
+    ),
+}
 
 
 @pytest.mark.parametrize("way", NEAR)

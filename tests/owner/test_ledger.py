@@ -127,7 +127,8 @@ from reticent.owner.ledger import Ledger
 for at in range(10):
     name = f"{sys.argv[2]}-{at}"
     rows = Rows.of(pl.LazyFrame({"a": [f"{name} {i}" for i in range(30)]}), ["a"])
-    Ledger.of(sys.argv[1]).record(Path(sys.argv[1]).parent / name, digest=name, source=rows, audit={}, job="", promises=[])
+    target = Path(sys.argv[1]).parent / name
+    Ledger.of(sys.argv[1]).record(target, digest=name, source=rows, audit={}, job="", promises=[])
 """
     started = [
         subprocess.Popen([sys.executable, "-c", script, str(tmp_path / "ledger"), str(number)]) for number in range(3)

@@ -20,11 +20,11 @@ def publish(
     ],
     force: Force = False,
     again: Annotated[
-        bool, typer.Option("--again", help="Publish rows that the ledger knows, accepting that two releases can be joined.")
+        bool, typer.Option("--again", help="Publish rows that the ledger knows; two releases can be joined.")
     ] = False,
     ledger: Annotated[
         Path | None,
-        typer.Option("--ledger", metavar="FOLDER", help="The ledger's folder, instead of RETICENT_LEDGER or your own.", show_default=False),
+        typer.Option("--ledger", metavar="FOLDER", show_default=False, help="Instead of RETICENT_LEDGER or your own."),
     ] = None,
     seed: Annotated[
         int | None, typer.Option("--seed", help="Repeatable, for tests and studies; stamped 'not for publication'.", show_default=False)
@@ -34,7 +34,9 @@ def publish(
     ] = None,
     batch_by: Annotated[
         str | None,
-        typer.Option("--batch-by", metavar="COLUMN", help="One release for each value of an insensitive or undeclared column, in RELEASE; the promise is per batch.", show_default=False),
+        typer.Option("--batch-by", metavar="COLUMN", show_default=False,
+                     help="One release in RELEASE for each value of an insensitive or undeclared column; the promise is "
+                     "per batch."),
     ] = None,
     show_values: ShowValues = False,
     json: Json = False,
@@ -42,8 +44,8 @@ def publish(
     """Publish a job into a release folder that can be handed out.
 
     The release is staged, audited from its files, and kept only if every promise holds. The owner's folder beside it
-    (reticent-owner, or RETICENT_OWNER) keeps its digest, its audit and its job; your ledger (RETICENT_LEDGER) notes which
-    rows were published. Both stay with you.
+    (reticent-owner, or RETICENT_OWNER) keeps its digest, its audit and its job; your ledger (RETICENT_LEDGER) notes
+    which rows were published. Both stay with you.
     """
     from reticent.cli.findings import say_findings
     from reticent.cli.printing import note, say, say_json, stages

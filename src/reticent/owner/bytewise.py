@@ -1,7 +1,7 @@
 """Ledgers of the first version, which lie beside a release and know a source by its bytes or its address.
 
-They are read and no longer written.  A file that has not changed since, or a database's table under the same address, is known
-again by them; a frame is not, because they never noted one.
+They are read and no longer written.  A file that has not changed since, or a database's table under the same
+address, is known again by them; a frame is not, because they never noted one.
 """
 
 from __future__ import annotations

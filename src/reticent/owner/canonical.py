@@ -1,8 +1,8 @@
-"""One text for each value, however a source writes it: 1, "1", " 1.0" and 1.00 agree, and so do a date, its ISO text and its
-midnight.
+"""One text for each value, however a source writes it: 1, "1", " 1.0" and 1.00 agree, and so do a date, its ISO text
+and its midnight.
 
-The texts are hashed and compared, never shown.  Where the rules read too much into a text ("007" is taken for 7), two values
-become one, which makes two tables no less alike.
+The texts are hashed and compared, never shown.  Where the rules read too much into a text ("007" is taken for 7),
+two values become one, which makes two tables no less alike.
 """
 
 from __future__ import annotations

@@ -1,14 +1,16 @@
 """What the rows of a table are, whatever their order, format or source: the fingerprint that the ledger keeps.
 
-Counted combinations of values in, a `Content` out; the cost grows with the distinct combinations, not with the rows.  Each
-distinct value of each column is written as one canonical text (`canonical`) and hashed by BLAKE2b under the ledger's key,
-together with the column's name.  A combination's hash is the mixed sum of its values' hashes, so that the order of columns
-does not matter.  The *mark* is two sums over all rows of 64-bit hashes: equal tables have equal marks, in whatever order.
+Counted combinations of values in, a `Content` out; the cost grows with the distinct combinations, not with the
+rows.  Each distinct value of each column is written as one canonical text (`canonical`) and hashed by BLAKE2b under
+the ledger's key, together with the column's name.  A combination's hash is the mixed sum of its values' hashes, so
+that the order of columns does not matter.  The *mark* is two sums over all rows of 64-bit hashes: equal tables have
+equal marks, in whatever order.
 
-The *sample* tells tables that are alike.  A combination with hash u (from 0 to 1) and c rows has the rank u / c; the
-combinations of least rank are kept, with the hash of each of their values and with c.  Two tables keep the same combinations
-where they hold the same rows (priority sampling, Duffield, Lund & Thorup 2007, with hashes for random numbers).  A sampled
-combination stands for max(c, 1 / rate) rows, where the rate is the least rank that was not kept.
+The *sample* tells tables that are alike.  A combination with hash u (from 0 to 1) and c rows has the rank u / c;
+the combinations of least rank are kept, with the hash of each of their values and with c.  Two tables keep the same
+combinations where they hold the same rows (priority sampling, Duffield, Lund & Thorup 2007, with hashes for random
+numbers).  A sampled combination stands for max(c, 1 / rate) rows, where the rate is the least rank that was not
+kept.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ import numpy as np
 import polars as pl
 
 from reticent.owner.canonical import canonical
+from reticent.table.codec import comparable
 from reticent.table.source import Source, collect
 
 SAMPLE = 1024  # combinations kept of each table
@@ -31,7 +34,7 @@ _BLOCK = 1 << 14
 
 @dataclass(frozen=True, eq=False)
 class Content:
-    """What the ledger keeps of a table: its columns, its number of rows, its mark, and a sample of its combinations."""
+    """What the ledger keeps of a table: its columns, its number of rows, its mark and a sample of its combinations."""
 
     columns: tuple[str, ...]
     rows: int
@@ -66,7 +69,7 @@ class Rows:
         return cls(counted.drop(_COUNT), counted[_COUNT].to_numpy(), source)
 
     def hashed(self, key: bytes) -> Hashed:
-        """Under a ledger's key; kept, because a release is looked up before it is planned and noted when it is kept."""
+        """Under a ledger's key; kept, because rows are looked up before they are planned and noted afterwards."""
         if key not in self._hashed:
             names = sorted(self.combinations.columns)
             hashes = {name: _column_hashes(name, self.combinations[name], key) for name in names}
@@ -110,7 +113,7 @@ class Hashed:
         return np.where(found[at] == wanted, counts[at], 0)
 
     def sizes(self, names: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
-        """How many rows a combination of some columns has, each number once, and how many combinations have so many."""
+        """The numbers of rows that combinations of some columns have, and how many combinations have each number."""
         if names not in self._sizes:
             counts = self.counts if len(names) == len(self.hashes) else self._merged(names)[1]
             self._sizes[names] = np.unique(counts, return_counts=True)
@@ -139,7 +142,7 @@ class Hashed:
         weighted = combined * self.counts.astype(np.uint64)
         sums = int(weighted.sum()), int((weighted * (combined >> np.uint64(32))).sum())
         kept, rate = _least_ranked(combined / self.counts, self.rows)
-        # Two spellings of one value leave a combination twice: both have the same hash, and the sample holds their sum.
+        # Two spellings of one value leave a combination twice: both have one hash, and the sample holds their sum.
         unique, first, where = np.unique(combined[kept], return_index=True, return_inverse=True)
         counts = np.bincount(where, weights=self.counts[kept], minlength=len(unique)).astype(np.int64)
         hashes = np.column_stack([column[kept[first]] for column in self.hashes.values()])
@@ -160,8 +163,8 @@ def _least_ranked(rank: np.ndarray, rows: int) -> tuple[np.ndarray, float]:
 
 
 def combine(columns: Iterable[np.ndarray]) -> np.ndarray:
-    """The sum of hashes, column by column, modulo 2^64, mixed: every bit of it moves every bit of the result (the finalizer
-    of MurmurHash3)."""
+    """The sum of hashes, column by column, modulo 2^64, mixed: every bit of it moves every bit of the result (the
+    finalizer of MurmurHash3)."""
     first, *others = columns
     total = first.copy()
     for words in others:
@@ -189,8 +192,7 @@ def _column_hashes(name: str, series: pl.Series, key: bytes) -> np.ndarray:
         low, high = numbers.min(), numbers.max()
         if low is not None and high - low < 4 * len(series) + 1024:
             return _by_number(numbers, int(low), int(high), lambda at: hashes(series.gather(at)), missing)
-    if series.dtype.is_float():
-        series = series.fill_nan(None)
+    series = comparable(name, series)
     values = series.unique().drop_nulls()
     if not len(values):
         return np.full(len(series), missing, np.uint64)

@@ -30,7 +30,7 @@ LEDGER, KEY, SKETCHES, LOCK = "ledger.jsonl", "ledger.key", "ledger-sketches", "
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What a batch's entry says of its set: which publication it is, the rows of all batches, the owner's folder of the set."""
+    """What is noted of a batch's set: which publication it is, the rows of all batches, the owner's folder."""
 
     publication: str
     whole: Rows
@@ -86,7 +86,7 @@ class Ledger:
             raise _already(
                 "Most of these rows were published before",
                 [repeat.entry for repeat in repeats],
-                f"About {int(100 * most.share)} % of the rows of this table, or of the one of {most.entry['release']!r} if that "
+                f"About {int(100 * most.share)} % of the rows of this table, or of that of {most.entry['release']!r} if it "
                 "is smaller, are in both. ",
             )
 
@@ -211,7 +211,7 @@ def _already(what: str, entries: Sequence[Mapping[str, Any]], like: str = "") ->
     last = entries[-1]
     return AlreadyPublished(
         f"{what}: {len(entries)} release(s), last as {last['release']!r} ({last['at'][:10]}).",
-        why=f"{like}Two releases of the same people can be joined: together they no longer promise what each alone does.",
+        why=f"{like}Two releases of the same people can be joined: together they promise less than each alone.",
         attempt="--again (again=True) if you accept that.",
     )
 

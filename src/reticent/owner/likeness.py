@@ -1,14 +1,15 @@
-"""How much of an earlier table is in a new one, and how much two tables of different people would have in common anyway.
+"""How much of an earlier table is in a new one, and how much tables of different people have in common anyway.
 
-The new table is at hand as a whole, the earlier one as its sample (`fingerprint`).  The overlap is the number of rows that both
-hold, with repetitions; the share is the overlap over the rows of the smaller table, so that a subset and a table that has grown
-are told as well.  The columns are those that both have: where the earlier table has others besides, its rows count as held if
-the new table has their shared part at all.
+The new table is at hand as a whole, the earlier one as its sample (`fingerprint`).  The overlap is the number of
+rows that both hold, with repetitions; the share is the overlap over the rows of the smaller table, so that a subset
+and a table that has grown are told as well.  The columns are those that both have: where the earlier table has
+others besides, its rows count as held if the new table has their shared part at all.
 
-Coarse tables are alike without a person in common.  What strangers share is estimated from the larger table alone, as if the
-smaller one were drawn from the same population: a combination with r rows is met at the rate r, for small r at Good and
-Turing's (r + 1) N(r + 1) / N(r), where N(r) combinations have r rows.  A table is a near repeat if it misses at most half of
-what strangers would miss, and strangers would miss at least twenty rows.  Where all rows differ, that is half of the rows.
+Coarse tables are alike without a person in common.  What strangers share is estimated from the larger table alone,
+as if the smaller one were drawn from the same population: a combination with r rows is met at the rate r, for small
+r at Good and Turing's (r + 1) N(r + 1) / N(r), where N(r) combinations have r rows.  A table is a near repeat if it
+misses at most half of what strangers would miss, and strangers would miss at least twenty rows.  Where all rows
+differ, that is half of the rows.
 """
 
 from __future__ import annotations

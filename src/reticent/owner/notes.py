@@ -1,4 +1,4 @@
-"""The owner's folder beside a release, which stays with the publisher: the release's digest, its audit, its job, a README."""
+"""The owner's folder beside a release, which stays with the publisher: digest, audit, job and README of each release."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Folders and files that only the owner can read, whatever the umask, and a lock around what several processes write.
 
-A folder that is made here has the mode 700 and its files 600.  A folder that was there before keeps its mode: where a team has
-made one that its group may write to, files in it can be read and written by the group, and never by others.
+A folder that is made here has the mode 700 and its files 600.  A folder that was there before keeps its mode: where
+a team has made one that its group may write to, files in it can be read and written by the group, and never by
+others.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ except ImportError:  # there is no such lock on Windows
 
 
 def make_folder(folder: Path, *, inside: bool = False) -> None:
-    """The folder and those above it that lack; only the folder itself is private, or as shared as the one it is `inside`."""
+    """The folder, and those above it that lack; it is private, or as shared as the folder that it is `inside`."""
     if folder.is_dir():
         return
     folder.parent.mkdir(parents=True, exist_ok=True)

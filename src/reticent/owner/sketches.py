@@ -19,7 +19,8 @@ def keep(folder: Path, content: Content) -> None:
     if path.exists():
         return
     private.make_folder(folder, inside=True)
-    head = {"columns": content.columns, "rows": content.rows, "rate": content.rate if np.isfinite(content.rate) else None,
+    rate = content.rate if np.isfinite(content.rate) else None
+    head = {"columns": content.columns, "rows": content.rows, "rate": rate,
             "sizes": content.sizes.tolist(), "times": content.times.tolist()}  # fmt: skip
     words = np.column_stack([content.hashes, content.counts.astype(np.uint64)])
     private.write(path, json.dumps(head).encode() + b"\n" + words.astype("<u8").tobytes())

@@ -29,8 +29,8 @@ def scan(
         empty_string_is_null=empty_is_missing,
         glob=False,
     )
-    # A scan of some columns does not count the fields of a row: a stray delimiter would move values, names even, into the
-    # columns beside them unnoticed.  This keeps the scan whole.
+    # A scan of some columns does not count the fields of a row: a stray delimiter would move values, names even, into
+    # the columns beside them unnoticed.  This keeps the scan whole.
     return lazy.map_batches(_whole, projection_pushdown=False, streamable=True, validate_output_schema=False)
 
 
