@@ -6,6 +6,7 @@ One line of JSON, then 64-bit words: for each sampled combination the hashes of 
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +24,9 @@ def keep(folder: Path, content: Content) -> None:
     head = {"columns": content.columns, "rows": content.rows, "rate": rate,
             "sizes": content.sizes.tolist(), "times": content.times.tolist()}  # fmt: skip
     words = np.column_stack([content.hashes, content.counts.astype(np.uint64)])
-    private.write(path, json.dumps(head).encode() + b"\n" + words.astype("<u8").tobytes())
+    part = path.with_suffix(".part")  # a crash leaves no half of it under its name
+    private.write(part, json.dumps(head).encode() + b"\n" + words.astype("<u8").tobytes())
+    os.replace(part, path)
 
 
 def kept(folder: Path, mark: str) -> Content:
