@@ -15,7 +15,7 @@ from reticent.models.shapes import Groups
 BATCH = 1 << 22  # counts of values that a batch of cuts may take
 
 
-class Judge:
+class Acceptance:
     """Promises bound to cells, asked about cuts of nodes over the same cells."""
 
     def __init__(self, promises: BoundPromises, nodes: Nodes, rules: Rules | None = None):
@@ -23,9 +23,9 @@ class Judge:
         self.rules = rules or Rules.of(nodes.cells, promises.caps)
         self.least_size = max([promises.least_size, *(least_size(caps) for _, caps in promises.caps)])
 
-    def over(self, nodes: Nodes) -> Judge:
+    def over(self, nodes: Nodes) -> Acceptance:
         """The same promises asked about other nodes over the same cells."""
-        return Judge(self.promises, nodes, self.rules)
+        return Acceptance(self.promises, nodes, self.rules)
 
     @property
     def sizes_suffice(self) -> bool:
