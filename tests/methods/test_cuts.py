@@ -1,4 +1,4 @@
-"""The parts under Mondrian: nodes, accepts, spans and their kernels against plain NumPy, compiled and as they stand."""
+"""The parts under Mondrian: nodes, acceptance, spans and their kernels against plain NumPy, compiled and as they stand."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from reticent.methods.mondrian import accepts as judging
-from reticent.methods.mondrian import median, spans
+from reticent.methods.mondrian import acceptance, median, spans
 from reticent.methods.mondrian.acceptance import Acceptance, Sides
 from reticent.methods.mondrian.loss_cuts import NEVER, LossCuts
 from reticent.methods.mondrian.nodes import Nodes, packed
@@ -107,7 +106,7 @@ def test_both_sides_of_many_cuts_are_counted_as_their_cells_say(number):
                 expected = np.bincount(cells.values[mine, column], cells.counts[mine], cells.sensitive[column].size)
                 np.testing.assert_array_equal(counts[2 * i + side], expected)
     # The same groups, listed by cells: what a check that looks beyond histograms would see.
-    listed = judging.Groups(cells, sides.cell, sides.quota, sides.offsets)
+    listed = acceptance.Groups(cells, sides.cell, sides.quota, sides.offsets)
     np.testing.assert_array_equal(listed.histogram(0), sides.histogram(0))
     np.testing.assert_array_equal(listed.sizes, sides.sizes)
 
