@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import polars as pl
 
@@ -126,7 +126,7 @@ def _of_frame(frame: Any) -> pl.LazyFrame:
 def _of_database(source: Source) -> pl.LazyFrame:
     from reticent.table.database import read
 
-    return read(source.url, source.table, source.query).lazy()  # type: ignore[arg-type]
+    return read(str(source.url), source.table, source.query).lazy()
 
 
 def _of_file(source: Source) -> pl.LazyFrame:
@@ -215,7 +215,7 @@ def _recoded(path: Path, encoding: str) -> bytes:
 
 def _decoded_head(source: Source) -> str:
     _of_file(source)
-    with open(source.path, "rb") as handle:  # type: ignore[arg-type]
+    with open(source.path or "", "rb") as handle:
         raw = handle.readline()
     try:
         return raw.decode("utf-8-sig" if source.encoding.lower() in ("utf-8", "utf8") else source.encoding)
@@ -231,15 +231,15 @@ def _delimiter(source: Source) -> str:
         return source.delimiter
     if _suffix(source) == ".tsv":
         return "\t"
-    with open(source.path, "rb") as handle:  # type: ignore[arg-type]
+    with open(source.path or "", "rb") as handle:
         head = handle.readline().decode("latin-1")
     return max((",", ";", "\t", "|"), key=head.count)
 
 
-def collect(lazy: pl.LazyFrame, doing: str, engine: str = "auto") -> pl.DataFrame:
+def collect(lazy: pl.LazyFrame, doing: str, engine: Literal["auto", "streaming"] = "auto") -> pl.DataFrame:
     """Collect with the library's message withheld: it may quote a value."""
     try:
-        return lazy.collect(engine=engine)  # type: ignore[call-overload]
+        return lazy.collect(engine=engine)
     except pl.exceptions.PolarsError as error:
         said = str(error).lower()
         if "utf-8" in said or "utf8" in said:
