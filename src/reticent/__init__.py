@@ -83,7 +83,7 @@ def __dir__() -> list[str]:
 
 if TYPE_CHECKING:
     from reticent.attacks import attack as attack
-    from reticent.audit import audit as audit
+    from reticent.audit.audit import audit as audit
     from reticent.audit.risk import risk as risk
     from reticent.errors import AuditFailed as AuditFailed
     from reticent.errors import PromiseUnreachable as PromiseUnreachable

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from reticent import __version__, registry
 from reticent.audit.audit import Handed, audit_staged
@@ -31,7 +32,7 @@ from reticent.table import beside, carried
 from reticent.table import source as sources
 from reticent.table.cells import Cells
 from reticent.table.joint import jointly
-from reticent.table.roles import Role, resolve, with_role
+from reticent.table.roles import Column, Role, resolve, with_role
 from reticent.table.spelling import spelled_alike
 from reticent.table.supported import refuse_unsupported
 
@@ -82,7 +83,7 @@ def publish(
         del frames
         progress("auditing")
         found = recount(staged, job, handed(job, counted, writer.recipe))
-        owned = {
+        owned: dict[str, Any] = {
             "source": fingerprint,
             "audit": found.to_dict(),
             "job": job.to_toml(),
@@ -128,7 +129,7 @@ def refuse_withholding(job: Job) -> None:
         )
 
 
-def read(job: Job, frame: Any = None):
+def read(job: Job, frame: Any = None) -> tuple[pl.LazyFrame, dict[str, Column]]:
     """The rows, lazily, and the declaration of each column that has one."""
     lazy = sources.scan(job.source, frame)
     present = sources.columns(job.source, frame, lazy)
