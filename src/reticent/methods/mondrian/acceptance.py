@@ -79,6 +79,10 @@ class Acceptance:
 class Sides(Groups):
     """Both sides of each cut as groups: 2i and 2i + 1.  Histograms come from a kernel; cells are listed only if asked for."""
 
+    _nodes: Nodes
+    _cuts: np.ndarray
+    _counts: dict[int, np.ndarray]
+
     def __init__(self, nodes: Nodes, cuts: np.ndarray):
         self.__dict__.update(cells=nodes.cells, _nodes=nodes, _cuts=cuts, _counts={})
 

@@ -6,7 +6,7 @@ whole domain: a reader of the labels knows no more.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -60,7 +60,7 @@ class Boxes:
         """(quasi, groups): how many codes a group's label covers."""
         return self._each(lambda column, label: column.sizes[label])
 
-    def _each(self, pick) -> np.ndarray:  # type: ignore[no-untyped-def]
+    def _each(self, pick: Callable[[Cover, np.ndarray], np.ndarray]) -> np.ndarray:
         found = [pick(column, label) for column, label in zip(self.covers, self.label, strict=True)]
         return np.ascontiguousarray(np.array(found, np.int32).reshape(len(self.covers), -1))
 
