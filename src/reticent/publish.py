@@ -6,25 +6,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from reticent import __version__, registry
-from reticent.audit.audit import Handed, audit_staged
 from reticent.audit.result import Audit
 from reticent.engines import local
-from reticent.engines.local import Counted
-from reticent.errors import AuditFailed, ColumnError, InternalError, JobError
+from reticent.errors import ColumnError
+from reticent.gate import handed, recount
 from reticent.job import Job
 from reticent.methods.compose import left_to_method, plan, settled
 from reticent.opened import Release
-from reticent.owner import ledger, store
+from reticent.owner import store
+from reticent.owner.fingerprint import Rows
+from reticent.owner.ledger import Ledger
 from reticent.randomness import Random
-from reticent.recipe.recipe import Recipe
+from reticent.recipe.kind import Writer
+from reticent.refusals import refuse_unable
 from reticent.release import bundle
 from reticent.release.disk import writing
 from reticent.table import beside, carried
@@ -46,86 +46,67 @@ def publish(
     seed: int | None = None,
     force: bool = False,
     again: bool = False,
+    ledger: Ledger | str | Path | None = None,
     progress: Progress = lambda stage: None,
 ) -> Release:
-    """Plan, stage, audit, and only then keep.  Without `to` the release is temporary until `save`."""
+    """Plan, stage, audit, and only then keep.  Without `to` the release is temporary until `save`.
+
+    `ledger` is the folder of the ledger, instead of RETICENT_LEDGER or the user's own.
+    """
     target = None if to is None else Path(to)
     refuse_unable(job)
     if target is not None:
         store.refuse_existing(target, force)
     progress("reading")
     lazy, columns = read(job, frame)
-    fingerprint = sources.fingerprint(job.source, frame)
-    if target is not None:
-        ledger.refuse_again(target, fingerprint, again)
     looked = beside.look(lazy, columns)
     counted = local.count(lazy, columns, looked.rows_per_person)
+    rows = Rows(counted.combinations, counted.times, job.source if frame is None else None)
+    if target is not None:
+        Ledger.of(ledger).refuse_again(target, rows, again)
     rng = Random.of(seed)
     progress("planning")
-    cells = jointly(counted.cells) if job.jointly else counted.cells
-    recipe = replace(
-        plan(job.prepare, job.method, cells, job.promises, rng, job.release.suppress_at_most, progress),
-        cells=counted.cells,
-    )
-    writer = registry.writer(job.method.kind).of(recipe, columns)
-    writer.recipe.check_conserved()
+    writer = planned(job, counted, rng, progress)
     progress("writing")
     frames = writer.frames(*local.apply(counted, writer.recipe, rng, lazy))
     with store.staged(target) as staged:
+        fields = {**declared(job, rng, counted.cells), **writer.fields(counted.carried_types)}
         with writing(target):
-            bundle.write(
-                staged,
-                frames,
-                {**declared(job, rng, counted.cells), **writer.fields(counted.carried_types)},
-                job.release.format,
-            )
+            bundle.write(staged, frames, fields, job.release.format)
         del frames
         progress("auditing")
         found = recount(staged, job, handed(job, counted, writer.recipe))
-        owned = {
-            "source": fingerprint,
-            "audit": found.to_dict(),
-            "job": job.to_toml(),
-            "promises": [registry.describe(promise) for promise in job.promises],
-            "notices": (*looked.notices, *map(str, spelled_alike(counted.cells))),
-        }
-        if target is None:
-            return Release(staged, owned={**owned, "temporary": True})
-        with store.kept(staged, target, force):
-            ledger.record(target, digest=bundle.digest(target), **owned)
-            return Release(target, owned=owned)
+        owned = to_own(job, rows, found, (*looked.notices, *map(str, spelled_alike(counted.cells))))
+        return keep(staged, target, owned, force, ledger)
 
 
-def refuse_unable(job: Job) -> None:
-    """Before any data is read: a method that cannot keep a promise says which can."""
-    refuse_withholding(job)
-    left = left_to_method(job.prepare, job.promises)
-    for promise in left:
-        if not isinstance(promise, job.method.keeps):
-            able = [
-                f"method = {name!r}" for name in registry.METHODS if isinstance(promise, registry.method(name).keeps)
-            ]
-            able += [
-                f"a stage {name!r}" for name in registry.STAGES if isinstance(promise, registry.stage(name).can_keep)
-            ]
-            raise JobError(f"{job.method.name} cannot keep {promise.name}.", attempt=f"{' or '.join(able)}.")
-    left.check_labels(getattr(job.method, "labels", None))
+def keep(staged: Path, target: Path | None, owned: dict[str, Any], force: bool, ledger: Any) -> Release:
+    """The staged release in its place and in the ledger, or, without a place, temporary until `save`."""
+    if target is None:
+        return Release(staged, owned={**owned, "temporary": True, "ledger": ledger})
+    with store.kept(staged, target, force):
+        Ledger.of(ledger).record(target, digest=bundle.digest(target), **owned)
+        return Release(target, owned=owned)
 
 
-def refuse_withholding(job: Job) -> None:
-    """`suppress_at_most` weighs what rows lose by being generalized, and would undo what a stage withheld for its promise."""
-    if not job.release.suppress_at_most:
-        return
-    if not registry.writer(job.method.kind).generalizes:
-        raise JobError(
-            f"suppress_at_most is for generalized releases; {job.method.name} makes a {job.method.kind} one.",
-            attempt="suppress_at_most = 0, or another method.",
-        )
-    if job.prepare:
-        raise JobError(
-            "suppress_at_most and a preparing stage both withhold rows, and the stage's promise is about those it chose.",
-            attempt="one of them.",
-        )
+def planned(job: Job, counted: local.Counted, rng: Random, progress: Progress) -> Writer:
+    """The job's recipe, ready to be written as its method's kind."""
+    cells = jointly(counted.cells) if job.jointly else counted.cells
+    recipe = plan(job.prepare, job.method, cells, job.promises, rng, job.release.suppress_at_most, progress)
+    writer = registry.writer(job.method.kind).of(replace(recipe, cells=counted.cells), counted.columns)
+    writer.recipe.check_conserved()
+    return writer
+
+
+def to_own(job: Job, rows: Rows, found: Audit, notices: Sequence[str]) -> dict[str, Any]:
+    """What the owner's folder keeps of a release."""
+    return {
+        "source": rows,
+        "audit": found.to_dict(),
+        "job": job.to_toml(),
+        "promises": [registry.describe(promise) for promise in job.promises],
+        "notices": tuple(notices),
+    }
 
 
 def read(job: Job, frame: Any = None):
@@ -160,35 +141,4 @@ def declared(job: Job, rng: Random, cells: Cells) -> dict[str, Any]:
         found["rows_per_person"] = cells.rows_per_person
     if job.prepare:
         found["prepare"] = [registry.describe(stage) for stage in job.prepare]
-    return found
-
-
-def handed(job: Job, counted: Counted, recipe: Recipe) -> Handed:
-    """What the audit is given beside the files: the population that is promised about, and the source as it was counted."""
-    population = next((p.population for p in job.promises if hasattr(p, "population")), None)
-    cells, shown = recipe.cells, recipe.shown
-    true: dict[str, dict[str, int]] = {}
-    for at, domain in enumerate(cells.sensitive):
-        held = np.bincount(cells.values[recipe.cell[shown], at], weights=recipe.quota[shown], minlength=domain.size)
-        true[domain.name] = dict(zip(domain.texts, held.astype(np.int64).tolist(), strict=False))
-    return Handed(population, counted.combinations, counted.times, true)
-
-
-def recount(staged: Path, job: Job, beside: Handed) -> Audit:
-    """Audit the staged folder; only what it shows to be kept is published, or what model and kind say no file can show."""
-    found = audit_staged(staged, beside)
-    broken = [verdict.model for verdict in found.promises if verdict.kept is False]
-    if broken or found.kept is False:
-        raise AuditFailed(
-            f"The release does not keep {', '.join(broken) or 'its promises'}; nothing was published.",
-            why="The audit recounted the staged files and disagrees with the method: this is our bug.",
-            attempt="reporting it, with the job file.",
-        )
-    unproven = [verdict.model for verdict in found.promises if verdict.kept is None and not verdict.why]
-    if unproven or len(found.promises) != len(tuple(job.promises)):
-        raise InternalError(
-            f"Nothing shows that the release keeps {', '.join(unproven) or 'all of its promises'}; nothing was published.",
-            why="A promise is published on evidence, or on a stated reason why no file can show it.",
-            attempt="reporting it, with the job file.",
-        )
     return found
