@@ -95,7 +95,7 @@ class Redrawn:
 
     def __str__(self) -> str:
         return (
-            f"{self.why};\n"
+            f"{'undecided: ' if self.passed is None else ''}{self.why};\n"
             f"    {self.tested:,} statements about the redrawing were tested, {self.linked:,} rows linked one by one;\n"
             f"    an honest release fails once in {1 / self.significance:,.0f} audits at most"
         )

@@ -162,7 +162,7 @@ def _cover(entry: ColumnEntry, domain: Domain, labels: list[str | None]) -> Cove
     order = np.argsort(found.codes, kind="stable")  # several values may stand at one place: beyond a declared top
     places = found.codes[order]
     covered = [np.sort(order[_among(places, held)]) for held in found.covered]
-    if any(len(held) and not len(codes) for held, codes in zip(found.covered, covered, strict=True)):
+    if not all(len(codes) for codes in covered):
         raise BundleDamaged(f"A label of column {domain.name!r} names no value of the source.")
     return cover(covered, domain.size)
 
