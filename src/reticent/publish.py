@@ -118,13 +118,21 @@ def refuse_withholding(job: Job) -> None:
         return
     if not registry.writer(job.method.kind).generalizes:
         raise JobError(
-            f"suppress_at_most is for generalized releases; {job.method.name} makes a {job.method.kind} one.",
+            f"suppress_at_most is for methods that generalize; {job.method.name} publishes quasi-identifiers as they are.",
             attempt="suppress_at_most = 0, or another method.",
         )
     if job.prepare:
         raise JobError(
             "suppress_at_most and a preparing stage both withhold rows, and the stage's promise is about those it chose.",
             attempt="one of them.",
+        )
+
+
+def refuse_several(method: Any, sensitive: list[str]) -> None:
+    if len(sensitive) > 1 and not registry.writer(method.kind).several_sensitive:
+        raise JobError(
+            f"A release by {method.name} has one sensitive column; the job declares {len(sensitive)}.",
+            attempt='method = "mondrian" for several.',
         )
 
 
@@ -140,6 +148,7 @@ def read(job: Job, frame: Any = None):
             attempt='role = "quasi-identifying" for what an adversary may know.',
         )
     refuse_unsupported(lazy.collect_schema(), columns)
+    refuse_several(job.method, with_role(columns, Role.SENSITIVE))
     job.promises.check_columns(with_role(columns, Role.SENSITIVE), jointly=job.jointly)
     return carried.rounded(lazy, columns), columns
 

@@ -9,7 +9,7 @@ import pytest
 
 import reticent as rt
 from reticent.audit.anatomized import _beyond
-from reticent.audit.histograms import histograms
+from reticent.audit.anatomized_histograms import histograms
 from reticent.errors import BundleDamaged
 from reticent.methods.anatomy import Anatomy
 from reticent.release import bundle

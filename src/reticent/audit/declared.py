@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from reticent.audit.measure.comparison import exact
 from reticent.audit.subject import Subject, described_promise
 from reticent.table.hierarchy import Hierarchy
 from reticent.table.roles import Role
@@ -42,4 +43,12 @@ def _given(hierarchy: Any) -> bool:
 
 
 def _plain(parameters: Any) -> dict[str, str]:
-    return {name: str(value) for name, value in parameters.items() if name != "population" and value is not None}
+    return {name: _said(value) for name, value in parameters.items() if name != "population" and value is not None}
+
+
+def _said(value: Any) -> str:
+    """A parameter however it is spelled: 0.5, "1/2" and the fraction are one number."""
+    try:
+        return str(exact(value))
+    except (TypeError, ValueError, ZeroDivisionError):
+        return str(value)

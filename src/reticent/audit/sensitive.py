@@ -69,7 +69,7 @@ def ranks(column: ColumnEntry, distinct: pl.Series) -> tuple[np.ndarray, Hierarc
         try:
             keys = [None if text is None else as_number(text) for text in texts]
         except Unreadable:
-            raise BundleDamaged(f"Column {column['name']!r} is numeric and holds texts that are no numbers.") from None
+            raise BundleDamaged(f"Column {column.name!r} is numeric and holds texts that are no numbers.") from None
     else:
         order = distinct.arg_sort(nulls_last=True).to_numpy()
         rank = np.empty(len(order), np.int64)
@@ -82,7 +82,7 @@ def ranks(column: ColumnEntry, distinct: pl.Series) -> tuple[np.ndarray, Hierarc
 def _listed(column: ColumnEntry, known: Mapping[str, int], texts: Sequence[str | None]) -> list[int | None]:
     lacking = sum(text is not None and text not in known for text in texts)
     if lacking:
-        raise BundleDamaged(f"Column {column['name']!r} holds {lacking} value(s) that its schema does not list.")
+        raise BundleDamaged(f"Column {column.name!r} holds {lacking} value(s) that its schema does not list.")
     return [None if text is None else known[text] for text in texts]
 
 

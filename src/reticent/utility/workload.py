@@ -94,7 +94,7 @@ class Workload:
         """Reconstructed from cells with redrawn values; `occurring` are the codes that the matrix is about."""
         import polars as pl
 
-        from reticent.release.perturbed import Reconstruction
+        from reticent.release.reconstruction import Reconstruction
 
         model = Reconstruction("", pl.Series([str(code) for code in occurring]), matrix)
         observed = self.histograms(published)[:, occurring].astype(np.float64)
