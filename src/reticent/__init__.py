@@ -46,6 +46,10 @@ _PUBLIC = {
     "BetaPerturbation": "reticent.methods.beta_perturbation",
     "Anatomy": "reticent.methods.anatomy",
     "Suppression": "reticent.methods.suppression",
+    "check": "reticent.check",
+    "count": "reticent.planning",
+    "plan": "reticent.planning",
+    "measure": "reticent.planning",
     "risk": "reticent.audit.risk",
     "attack": "reticent.attacks",
     "ReticentError": "reticent.errors",
@@ -85,6 +89,7 @@ if TYPE_CHECKING:
     from reticent.attacks import attack as attack
     from reticent.audit import audit as audit
     from reticent.audit.risk import risk as risk
+    from reticent.check import check as check
     from reticent.errors import AuditFailed as AuditFailed
     from reticent.errors import PromiseUnreachable as PromiseUnreachable
     from reticent.errors import RequestError as RequestError
@@ -113,6 +118,9 @@ if TYPE_CHECKING:
     from reticent.models.t_closeness import TCloseness as TCloseness
     from reticent.opened import Release as Release
     from reticent.opened import open as open
+    from reticent.planning import count as count
+    from reticent.planning import measure as measure
+    from reticent.planning import plan as plan
     from reticent.publish import publish as publish
     from reticent.table.hierarchy import Hierarchy as Hierarchy
     from reticent.table.roles import Column as Column

@@ -18,9 +18,10 @@ from reticent.engines import local
 from reticent.errors import JobError, PromiseUnreachable, RequestError, suggest
 from reticent.job import Job
 from reticent.methods.compose import left_to_method, plan
-from reticent.publish import read, refuse_unable
+from reticent.publish import read
 from reticent.randomness import Random
 from reticent.recipe.recipe import Recipe
+from reticent.refusals import refuse_unable
 from reticent.table import beside
 from reticent.table.carried import Carried, associated
 from reticent.table.cells import Cells

@@ -1,6 +1,7 @@
 """Reproduce figures:  python -m studies.beta_likeness.run [FIGURE ...] [--table census] [--rows 500000] [--queries 10000]
 
-Without a figure, all of them.  Each becomes results/<table>-<figure>.csv and .svg.
+Without a figure, all of them.  Each becomes results/<table>-<figure>.csv and .svg.  `--only mosaic` measures the methods
+whose names begin so, and leaves the other rows of figures 5 and claim as they were saved.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import argparse
 import csv
 from pathlib import Path
 
-from studies.beta_likeness.figures import FIGURES
+from studies.beta_likeness.figures import BY_METHOD, FIGURES
 from studies.beta_likeness.tables import available
 from studies.chart import line_chart
 
@@ -23,14 +24,37 @@ def main() -> None:
     parser.add_argument("--table", default="census", choices=available())
     parser.add_argument("--rows", type=int, default=None, help="how many rows; all of them, or 500,000 of the census")
     parser.add_argument("--queries", type=int, default=10_000)
+    parser.add_argument("--only", default="", metavar="METHOD", help=f"of the figures {' and '.join(BY_METHOD)}")
     parser.add_argument("--out", type=Path, default=RESULTS)
     options = parser.parse_args()
     unknown = set(options.figures) - set(FIGURES)
     if unknown:
         parser.error(f"no such figure: {', '.join(sorted(unknown))}; known are {', '.join(FIGURES)}")
+    if options.only and not (options.figures and set(options.figures) <= set(BY_METHOD)):
+        parser.error(f"--only is for the figures {' and '.join(BY_METHOD)}")
     for name in options.figures or FIGURES:
-        rows = list(FIGURES[name](options.table, options.rows, options.queries))
-        save(options.out, f"{options.table}-{name}", rows, FIGURES[name].__doc__ or name)
+        only = {"only": options.only} if options.only else {}
+        rows = list(FIGURES[name](options.table, options.rows, options.queries, **only))
+        file = f"{options.table}-{name}"
+        rows = beside(options.out / f"{file}.csv", rows) if options.only else rows
+        save(options.out, file, rows, FIGURES[name].__doc__ or name)
+
+
+def beside(path: Path, fresh: list[dict]) -> list[dict]:
+    """The rows saved before, with those measured again in their places and new ones after the others of the same x."""
+    if not path.exists():
+        return fresh
+    with open(path, newline="", encoding="utf-8") as handle:
+        rows: list[dict] = list(csv.DictReader(handle))
+    x = next(iter(rows[0]))
+    for row in fresh:
+        same = [at for at, old in enumerate(rows) if float(old[x]) == row[x]]
+        again = [at for at in same if rows[at]["method"] == row["method"]]
+        if again:
+            rows[again[0]] = row
+        else:
+            rows.insert(same[-1] + 1 if same else len(rows), row)
+    return rows
 
 
 def save(folder: Path, name: str, rows: list[dict], title: str) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from reticent.attacks.eligibility.enumerated import worst
+from reticent.attacks.eligibility.enumerated import worst, worst_withheld
 from reticent.attacks.eligibility.risk import risk
 from reticent.methods.suppression.levels import eligible
 from reticent.methods.suppression.stage import KINDS
@@ -34,8 +34,8 @@ def occupations() -> np.ndarray:
 
 
 def zipf(alpha: float, values: int = 20, scale: int = 1000) -> np.ndarray:
-    """F_i = scale / i^alpha, at least 1."""
-    return np.maximum(scale / np.arange(1, values + 1) ** alpha, 1).astype(np.int64)
+    """F_i = scale / i^alpha, to the nearest whole number, at least 1."""
+    return np.maximum(np.rint(scale / np.arange(1, values + 1) ** alpha), 1).astype(np.int64)
 
 
 def sampled_counts(share: float, seed: int = 0) -> Iterator[np.ndarray]:
@@ -103,8 +103,9 @@ def posterior_small() -> Iterator[Row]:
     """worst posterior over all releases of 24 records in 6 values, exactly, uniform prior"""
     for l in range(2, 7):
         for kind, name in NAMES.items():
-            yield {"l": l, "method": name, "posterior": float(worst(24, 6, l, kind, "uniform")), "bound": 1 / l}
-        yield {"l": l, "method": "1 / l", "posterior": 1 / l, "bound": 1 / l}
+            yield {"l": l, "method": name, "posterior": float(worst(24, 6, l, kind, "uniform")),
+                   "withheld posterior": float(worst_withheld(24, 6, l, kind, "uniform")), "bound": 1 / l}  # fmt: skip
+        yield {"l": l, "method": "1 / l", "posterior": 1 / l, "withheld posterior": 1 / l, "bound": 1 / l}
 
 
 def posterior_priors() -> Iterator[Row]:
@@ -121,7 +122,8 @@ def posterior_zipf() -> Iterator[Row]:
             found = risk(zipf(1.0).tolist(), l, kind)
             yield {"l": l, "method": name, "posterior": found.worst_posterior, "low": found.low, "high": found.high, "how": found.how,
                    "mean": "" if found.mean_posterior is None else found.mean_posterior, "releases": found.releases,
-                   "attacked": found.attacked, "bound": 1 / l}  # fmt: skip
+                   "attacked": found.attacked, "bound": 1 / l, "withheld low": found.withheld_low, "withheld high": found.withheld_high,
+                   "withheld how": found.withheld_how}  # fmt: skip
         yield {"l": l, "method": "1 / l", "posterior": 1 / l, "low": 1 / l, "high": 1 / l, "bound": 1 / l}
 
 
@@ -136,7 +138,11 @@ def posterior_adult() -> Iterator[Row]:
             yield {"l": l, "method": NAMES[kind], "posterior": high, "low": low, "high": high,
                    "how": "exact" if all(one.how == "exact" for one in found) else "bounds",
                    "greatest": max(one.high for one in found), "above bound": sum(one.low > 1 / l for one in found),
-                   "samples": len(found), "releases": sum(one.releases for one in found), "bound": 1 / l}  # fmt: skip
+                   "samples": len(found), "releases": sum(one.releases for one in found), "bound": 1 / l,
+                   "withheld low": float(np.mean([one.withheld_low for one in found])),
+                   "withheld high": float(np.mean([one.withheld_high for one in found])),
+                   "withheld greatest": max(one.withheld_high for one in found),
+                   "withheld above bound": sum(one.withheld_low > 1 / l for one in found)}  # fmt: skip
 
 
 FIGURES: dict[str, Callable[[], Iterator[Row]]] = {

@@ -1,12 +1,15 @@
 """The eligibility attack: how it was had, priors, releases."""
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
 
 import reticent as rt
-from reticent.attacks.eligibility.attack import on_release, outward, posterior
+from reticent.attacks.eligibility.attack import on_release, posterior
 from reticent.attacks.eligibility.enumerated import tables
+from reticent.attacks.eligibility.posteriors import outward
 from reticent.attacks.eligibility.priors import Prior
 from reticent.errors import JobError, RequestError
 from reticent.methods.suppression.stage import KINDS, Suppression
@@ -44,7 +47,7 @@ def test_a_release_that_suppression_alone_cannot_have_made_is_refused_instead_of
         to=tmp_path / "r",
     )
     release = rt.open(tmp_path / "r")
-    release.manifest.withheld = 1  # as if 9 of the 10 had been withheld for another reason
+    release.manifest = replace(release.manifest, withheld=1)  # as if 9 of the 10 had been withheld for another reason
     with pytest.raises(RequestError, match="by suppression alone"):
         on_release(release)
 

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from reticent.attacks.eligibility import candidates, sampled
-from reticent.attacks.eligibility.attack import _sampled, _shares, posterior
+from reticent.attacks.eligibility.attack import posterior
 from reticent.attacks.eligibility.counted import PublishedCounts
+from reticent.attacks.eligibility.posteriors import from_draws, shares
 from reticent.attacks.eligibility.priors import PRIORS, Prior
 from reticent.attacks.eligibility.sampled import bernstein
 from reticent.methods.suppression.stage import KINDS
@@ -25,10 +26,10 @@ def test_the_interval_covers_the_exact_worst_posterior_in_at_least_95_of_100(kin
             continue
         if tried >= 60:
             break
-        truth = _shares(published, exact)
+        truth = shares(published, exact)
         for samples in (20, 300):
             weights = sampled.weights(published, KINDS[kind], Prior(prior), samples, rng)
-            found = _sampled(published, weights)
+            found = from_draws(published, weights)
             covered += found.low <= truth.worst <= found.high
             tried += 1
     assert tried >= 50
@@ -62,7 +63,7 @@ def test_one_drawn_level_stands_for_all_on_average():
         assert np.mean(estimates) == pytest.approx(float(exact), abs=5 * np.std(estimates) / 20 + 1e-12)
 
 
-def test_where_no_other_way_is_left_the_attack_says_that_it_sampled():
+def test_where_no_other_way_is_left_the_attack_says_that_itfrom_draws():
     counts = np.array([1000 // i for i in range(1, 21)])
     table = KINDS["randomized"].draw(counts, 8, np.random.default_rng(2))
     found = posterior(

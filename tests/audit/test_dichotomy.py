@@ -6,7 +6,7 @@ import pytest
 import reticent as rt
 from reticent.methods.suppression import Suppression
 from reticent.models.l_dichotomy import LDichotomy
-from reticent.release import bundle
+from tests.audit.test_forgeries import sealed
 
 FRAME = pl.DataFrame(
     {"age": [20 + i % 7 for i in range(60)], "illness": ["a"] * 35 + ["b"] * 12 + ["c"] * 7 + ["d"] * 6}
@@ -28,8 +28,7 @@ def verdict(release: rt.Release) -> dict:
 
 
 def resealed(release: rt.Release, **changes) -> rt.Release:
-    manifest = {key: value for key, value in release.manifest.items() if key not in ("files", "format")}
-    bundle.seal(release.folder, manifest | changes)
+    sealed(release.folder, lambda manifest: manifest.update(changes))
     return release
 
 

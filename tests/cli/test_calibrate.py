@@ -20,6 +20,22 @@ def test_suppression_is_calibrated_from_counts(run, place):
     assert found["randomized"]["worst_posterior"] > found["bound"]
 
 
+def test_both_posteriors_are_reported_and_calibrated_keeps_both(run, place):
+    """27 records in 7 values at l = 5: as it was, a release of calibrated told 11/43 of a withheld person."""
+    found = json.loads(run("calibrate", "suppression", "--counts", "12,6,3,2,2,1,1", "--l", 5, "--json").out)
+    for kind in ("safe", "calibrated"):
+        assert 0 < found[kind]["worst_posterior"] <= found["bound"]
+        assert 0 < found[kind]["worst_withheld_posterior"] <= found["bound"]
+    assert found["randomized"]["worst_withheld_posterior"] > found["bound"]
+    assert found["unsafe"]["worst_withheld_posterior"] > found["bound"]
+
+
+def test_under_a_prior_that_calibrated_is_not_made_for_safe_is_recommended(run, place):
+    ran = run("calibrate", "suppression", "--counts", "9,4,3,1,1", "--l", 3, "--prior", "shapes")
+    assert 'kind = "safe" stays within it' in ran.out
+    assert "whose value was withheld" in ran.out
+
+
 def test_the_order_of_counts_does_not_matter(run, place):
     one, other = (
         json.loads(run("calibrate", "suppression", "--counts", c, "--l", 3, "--json").out)
@@ -30,7 +46,7 @@ def test_the_order_of_counts_does_not_matter(run, place):
 
 def test_a_person_reads_a_table(run, place):
     ran = run("calibrate", "suppression", "--counts", "10,4,2,1,1", "--l", 3)
-    assert "3-eligible it IS NOT" in ran.out
+    assert "the table IS NOT 3-eligible" in ran.out
     assert "exact" in ran.out
 
 
@@ -58,7 +74,8 @@ def test_of_a_million_rows_bounds_and_the_number_of_releases_attacked_are_given(
 def test_an_eligible_table_costs_nothing(run, place):
     found = json.loads(run("calibrate", "suppression", "--counts", "4,4,3", "--l", 2, "--json").out)
     assert found["eligible"] is True
-    nothing = {"suppressed": 0.0, "worst_posterior": 0.0, "how": "exact", "releases": 1, "attacked": 1}
+    nothing = {"suppressed": 0.0, "worst_posterior": 0.0, "how": "exact", "worst_withheld_posterior": 0.0,
+               "withheld_how": "exact", "releases": 1, "attacked": 1}  # fmt: skip
     assert found["randomized"] == nothing
 
 

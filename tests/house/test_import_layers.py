@@ -6,7 +6,7 @@ import pytest
 
 from tests.house.repository import PACKAGE, imports, module_name
 
-ANYBODY = {"errors", "randomness", "toml", "__version__"}
+ANYBODY = {"catalogue", "errors", "randomness", "toml", "__version__"}
 LAYERS = {
     "kernels": set(),
     "table": set(),
@@ -42,9 +42,13 @@ LAYERS = {
     "engines": {"recipe", "release", "kernels", "table"},
     "job": {"registry", "models", "table"},
     "draft": {"table"},
-    "publish": {"engines", "methods", "recipe", "opened", "owner", "release", "audit", "job", "registry", "table"},
+    "catalogue": set(),
+    "refusals": {"job", "methods", "registry"},
+    "gate": {"audit", "engines", "job", "recipe"},
+    "publish": {"engines", "gate", "methods", "opened", "owner", "refusals", "release", "job", "registry", "table"},
+    "planning": {"audit", "engines", "job", "methods", "publish", "recipe", "refusals", "registry", "release", "table"},
     "batches": {"publish", "owner", "release", "job", "table"},
-    "check": {"publish", "engines", "methods", "recipe", "job", "registry", "table"},
+    "check": {"publish", "refusals", "engines", "methods", "recipe", "job", "registry", "table"},
     "report": {"publish", "opened", "release", "audit", "utility", "attacks", "query", "job", "registry", "table"},
     "cli": None,  # the top: may use everything
     "__main__": {"cli"},

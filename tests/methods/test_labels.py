@@ -15,9 +15,9 @@ from reticent.methods.compose import settled
 from reticent.methods.mondrian import Mondrian
 from reticent.models.k_anonymity import KAnonymity
 from reticent.models.promises import Promises
-from reticent.publish import refuse_unable
 from reticent.randomness import Random
 from reticent.recipe.group_labels import coalesce
+from reticent.refusals import refuse_unable
 from reticent.table.codec import COUNT, encode_cells
 from reticent.table.roles import Column
 from tests.oracle import labels as oracle

@@ -4,10 +4,11 @@ Tables are tuples of counts by name.  Ties in rank go by an order of the names, 
 is quick.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from fractions import Fraction
 from functools import cache
 from itertools import combinations, permutations, product
+from math import factorial, prod
 
 
 def tables(rows, values):
@@ -111,16 +112,52 @@ def open_cuts(table, l):  # noqa: E741
     return found
 
 
+def capacity(table, level, l):  # noqa: E741
+    """The greatest probability with which every table that shares a cut can publish it."""
+    cut, shared = open_cuts(table, l)[level]
+    if any(sum(next(iter(safe(one, l)))) > sum(cut) for one in shared):
+        return Fraction(0)
+    return Fraction(1, max(len(open_cuts(one, l)) for one in shared))
+
+
+@cache
+def balanced(table, level, l):  # noqa: E741
+    """The probability of a cut: what lighter tables with the same cut make up for, where a value is over one in l of the withheld."""
+    cut, _ = open_cuts(table, l)[level]
+    leader, withheld = by_rank(table)[0], sum(table) - sum(cut)
+    found = capacity(table, level, l)
+    heavy = [name for name in range(len(table)) if name != leader and l * (table[name] - cut[name]) > withheld]
+    if len(heavy) > 3:
+        return Fraction(0)
+    for name in heavy:
+        excess = table[name] - cut[name]
+        partner = max(one for one in range(-excess, excess) if l * (excess + one) <= 2 * withheld)
+        if partner < 1:
+            return Fraction(0)
+        lighter = tuple(count + (excess - partner) * ((at == leader) - (at == name)) for at, count in enumerate(table))
+        assert open_cuts(lighter, l)[level][0] == cut
+        slack = Fraction(withheld - l * partner, l * excess - withheld)
+        found = min(found, slack * balanced(lighter, level, l))
+    return found
+
+
 def calibrated(table, l, names=None):  # noqa: E741
     """A cut with the probability that all its tables share, else as `safe` does."""
+    return _calibrated(table, l, balanced)
+
+
+def calibrated_for_the_leader(table, l, names=None):  # noqa: E741
+    """As it was: every cut to its capacity, which bounds what is told about the leading value only."""
+    return _calibrated(table, l, capacity)
+
+
+def _calibrated(table, l, chance):  # noqa: E741
     found, left = defaultdict(Fraction), Fraction(1)
-    for cut, shared in open_cuts(table, l).values():
-        if all(sum(next(iter(safe(one, l)))) <= sum(cut) for one in shared):
-            chance = Fraction(1, max(len(open_cuts(one, l)) for one in shared))
-            found[cut] += chance
-            left -= chance
+    for level, (cut, _) in open_cuts(table, l).items():
+        found[cut] += chance(table, level, l)
+        left -= chance(table, level, l)
     found[next(iter(safe(table, l)))] += left
-    return dict(found)
+    return {published: likely for published, likely in found.items() if likely}
 
 
 def behind(published, rows):
@@ -155,6 +192,52 @@ def attack(rows, values, l, suppress, weight=lambda table: 1):  # noqa: E741
         published: {name: w / sum(weights.values()) for name, w in weights.items()}
         for published, weights in joint.items()
     }
+
+
+def histograms(rows, values, most=None):
+    """Every table up to renaming: falling counts."""
+    most = rows if most is None else most
+    if values == 1:
+        yield from [(rows,)] if rows <= most else []
+        return
+    for count in range(min(rows - values + 1, most), -(-rows // values) - 1, -1):
+        for others in histograms(rows - count, values - 1, count):
+            yield (count, *others)
+
+
+def withheld(rows, values, l, suppress, weight=lambda table: 1):  # noqa: E741
+    """{published, falling: the greatest mean share of one value among the withheld}: Pr(a withheld person has it | published).
+
+    By counts instead of names, so for suppressions and weights that know no name and break no ties."""
+    total, taken = defaultdict(Fraction), defaultdict(lambda: defaultdict(Fraction))
+    for table in histograms(rows, values):
+        if violates(table, l):
+            named = factorial(values) // prod(factorial(times) for times in Counter(table).values())
+            for published, chance in suppress(table, l).items():
+                key, share = tuple(sorted(published, reverse=True)), named * weight(table) * chance
+                total[key] += share
+                for before, after in zip(table, published, strict=True):
+                    taken[key][after] += share * (before - after)
+    return {
+        key: max(taken[key][after] / (total[key] * (rows - sum(key)) * key.count(after)) for after in taken[key])
+        for key in total
+        if total[key]
+    }
+
+
+def withheld_on(published, rows, l, suppress, weight=lambda table: 1):  # noqa: E741
+    """{name: Pr(a withheld person has it | published)} over all violating tables that hold the published one, all ways to break ties."""
+    total, taken = Fraction(0), [Fraction(0)] * len(published)
+    for table in behind(published, rows):
+        if violates(table, l):
+            tied = len(set(table)) < len(table)
+            orders = list(permutations(range(len(table)))) if tied else [None]
+            for names in orders:
+                share = weight(table) * suppress(table, l, names).get(tuple(published), 0) / Fraction(len(orders))
+                total += share
+                for name, count in enumerate(table):
+                    taken[name] += share * (count - published[name])
+    return {name: some / (total * (rows - sum(published))) for name, some in enumerate(taken) if total}
 
 
 def subtables(table):

@@ -3,6 +3,7 @@
 # ruff: noqa: E741  `l` is the field's own letter
 
 import random
+from collections import defaultdict
 from fractions import Fraction
 
 import numpy as np
@@ -157,6 +158,43 @@ def test_calibrated_never_exceeds_1_over_l_under_its_prior(values, l):
     for rows in range(values + 1, 21):
         if l * (rows - values + 1) > rows:
             assert worst(rows, values, l, "calibrated") <= Fraction(1, l)
+
+
+def test_as_it_was_calibrated_told_more_than_one_in_l_of_a_withheld_person():
+    """It bounded which value led, and no more: a value that is cut as well may be most of what is withheld."""
+    told = skewed.withheld(27, 7, 5, skewed.calibrated_for_the_leader)
+    assert max(told.values()) == Fraction(11, 43)
+    assert sum(share > Fraction(1, 5) for share in told.values()) == 3
+
+
+@pytest.mark.parametrize(
+    ("rows", "values", "l"), [(27, 7, 5), (25, 6, 4), (24, 8, 5), (20, 9, 5), (22, 5, 3), (18, 4, 2)]
+)
+def test_calibrated_tells_no_more_than_one_in_l_of_a_withheld_person(rows, values, l):
+    assert max(skewed.withheld(rows, values, l, skewed.calibrated).values()) <= Fraction(1, l)
+
+
+def two_dominating(number: int) -> tuple[list[int], int]:
+    """Counts of which two or more exceed one in l."""
+    draw = random.Random(number)
+    while True:
+        counts = sorted([draw.randint(1, 6) for _ in range(draw.randint(3, 6))], reverse=True)
+        counts = sorted([draw.randint(6, 30), draw.randint(6, 30), *counts], reverse=True)
+        l = draw.randint(3, len(counts))
+        if l * counts[1] > sum(counts):
+            return counts, l
+
+
+def test_calibrated_publishes_with_the_oracles_probabilities_where_cuts_are_balanced():
+    balanced = 0
+    for number in range(40):
+        counts, l = two_dominating(number)
+        ours, theirs = defaultdict(Fraction), skewed.calibrated(tuple(counts), l)
+        for chance, table in KINDS["calibrated"].outcomes(np.array(counts), l):
+            ours[tuple(table.tolist())] += chance
+        assert {table: chance for table, chance in ours.items() if chance} == theirs
+        balanced += theirs != skewed.calibrated_for_the_leader(tuple(counts), l)
+    assert balanced >= 5
 
 
 def test_calibrated_can_exceed_1_over_l_under_another_prior():

@@ -47,3 +47,20 @@ def test_an_unknown_figure_is_refused(monkeypatch, capsys):
     with pytest.raises(SystemExit):
         run.main()
     assert "known are" in capsys.readouterr().err
+
+
+def test_methods_measured_again_stand_beside_the_rows_saved_before(tmp_path, monkeypatch):
+    argv = ["run", "5", "--rows", "3000", "--out", str(tmp_path), "--only"]
+    monkeypatch.setattr(sys, "argv", [*argv, "lmondrian"])
+    run.main()
+    path = tmp_path / "census-5.csv"
+    before = path.read_text(encoding="utf-8").splitlines()
+    path.write_text("\n".join([*before[:2], "1,mosaic,0.5,1,2", *before[2:], ""]), encoding="utf-8")
+    run.main()
+    rows = [
+        row["method"] for row in csv.DictReader(path.read_text(encoding="utf-8").splitlines()) if row["beta"] == "1"
+    ]
+    assert rows == ["lmondrian", "mosaic", "lmondrian, fallback"]
+    monkeypatch.setattr(sys, "argv", ["run", "6", "--only", "mosaic"])
+    with pytest.raises(SystemExit):
+        run.main()

@@ -6,7 +6,7 @@ import csv
 
 import pytest
 
-from studies.skewed.figures import FIGURES, SHARED
+from studies.skewed.figures import FIGURES, SHARED, zipf
 from studies.skewed.run import save
 
 adult = pytest.mark.skipif(not (SHARED / "adult.csv").exists(), reason="../shared/data/adult.csv is not there")
@@ -16,6 +16,11 @@ def table(name: str) -> dict[tuple[float, str], float]:
     rows = list(FIGURES[name]())
     x, _, value, *_ = rows[0]
     return {(float(row[x]), str(row["method"])): float(row[value]) for row in rows}
+
+
+def test_zipf_counts_are_rounded_to_the_nearest_whole_number():
+    assert zipf(1.0).sum() == 3_598
+    assert zipf(1.0)[:6].tolist() == [1000, 500, 333, 250, 200, 167]
 
 
 @pytest.mark.parametrize("name", ["8a", "8b"])
@@ -40,6 +45,7 @@ def test_only_r_suppression_and_unsafe_exceed_the_bound_exactly():
     for row in FIGURES["posterior-small"]():
         if row["method"] in ("safe D", "calibrated (ours)"):
             assert row["posterior"] <= row["bound"]
+            assert row["withheld posterior"] <= row["bound"]
 
 
 def test_on_zipf_counts_every_posterior_is_exact_and_only_r_suppression_and_unsafe_exceed_the_bound():
@@ -48,6 +54,8 @@ def test_on_zipf_counts_every_posterior_is_exact_and_only_r_suppression_and_unsa
             continue
         assert row["how"] == "exact" and row["attacked"] == row["releases"]
         assert (row["posterior"] > row["bound"]) == (row["method"] in ("unsafe D", "R-suppression"))
+        if row["method"] in ("safe D", "calibrated (ours)"):
+            assert row["withheld high"] <= row["bound"]
 
 
 def test_a_figure_becomes_a_table_and_a_chart(tmp_path):

@@ -37,7 +37,7 @@ def recount(column: ColumnEntry, series: pl.Series, groups: PublishedGroups) -> 
     one[rank] = np.arange(len(rank))
     distinct = values.distinct.gather(one)
     counts = groups.counts(Numbered(rank.astype(np.int32)[values.codes], distinct))
-    paths = None if tree is None else _paths(tree, distinct)
+    paths = None if tree is None else paths_of(tree, distinct.cast(pl.String).to_list())
     return Sensitive(
         column.name, views(counts, distinct.is_null().to_numpy()), paths, positions=_positions(column, distinct)
     )
@@ -86,11 +86,11 @@ def _listed(column: ColumnEntry, known: Mapping[str, int], texts: Sequence[str |
     return [None if text is None else known[text] for text in texts]
 
 
-def _paths(tree: Hierarchy, ordered: pl.Series) -> np.ndarray:
+def paths_of(tree: Hierarchy, texts: Sequence[str | None]) -> np.ndarray:
     """The nodes above each value that occurs; a null stands directly under the root, apart from all others."""
     leaf = {text: i for i, text in enumerate(tree.leaves)}
     rows = [[-1] * tree.height + [int(tree.paths[0, -1])] if text is None else tree.paths[leaf[text]].tolist()
-            for text in ordered.cast(pl.String).to_list()]  # fmt: skip
+            for text in texts]  # fmt: skip
     paths = np.array(rows, np.int64).reshape(len(rows), tree.height + 1)
     return np.column_stack([np.unique(level, return_inverse=True)[1] for level in paths.T])
 

@@ -14,8 +14,10 @@ EXAMPLE = "reticent attack patients-release --source patients.csv --as naive-bay
 
 
 def attack(
-    release: Annotated[Path, typer.Argument(metavar="RELEASE", help="A generalized or anatomized release folder.", show_default=False)],
-    source: Annotated[Path, typer.Option("--source", metavar="DATA", help="The data it was made from: the targets.", show_default=False)],
+    release: Annotated[Path, typer.Argument(metavar="RELEASE", help="A release folder.", show_default=False)],
+    source: Annotated[
+        Path | None, typer.Option("--source", metavar="DATA", help="The data it was made from: the targets; eligibility needs none.", show_default=False)
+    ] = None,
     name: Annotated[
         str | None,
         typer.Option("--as", metavar="NAME", help="naive-bayes, definetti, skewness, similarity or eligibility; all of them if left out.", show_default=False),
@@ -36,7 +38,9 @@ def attack(
     if not release.is_dir():
         raise RequestError(f"There is no release folder {release}.", attempt="the folder that `reticent publish` made.")
     outcomes, skipped = [], []
-    for one in [name] if name else list(ATTACKS):
+    for one in (
+        [name] if name else [known for known, row in ATTACKS.items() if source is not None or not row.needs_source]
+    ):
         try:
             with stages(json) as progress:
                 progress(f"attacking as {one}")

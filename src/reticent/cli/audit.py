@@ -23,7 +23,13 @@ def audit(
     expect_digest: Annotated[
         str | None, typer.Option("--expect-digest", metavar="SHA256", help="Refuse a release that was changed since.", show_default=False)
     ] = None,
-    job: Annotated[Path | None, typer.Option("--job", metavar="JOB", help="Roles and promises of a plain file.", show_default=False)] = None,
+    job: Annotated[
+        Path | None,
+        typer.Option("--job", metavar="JOB", help="Of a plain file: roles and promises. Of a release: how it was made, to be compared.", show_default=False),
+    ] = None,
+    population: Annotated[
+        Path | None, typer.Option("--population", metavar="DATA", help="The population table that k-map promises about.", show_default=False)
+    ] = None,
     quasi: Annotated[str | None, typer.Option("--quasi", metavar="A,B", help="A plain file's quasi-identifiers.", show_default=False)] = None,
     sensitive: Annotated[str | None, typer.Option("--sensitive", metavar="C", help="A plain file's sensitive columns.", show_default=False)] = None,
     hierarchy: Annotated[
@@ -47,20 +53,21 @@ def audit(
         raise RequestError(
             f"There is no {release}.", attempt="the folder that `reticent publish` made, or a plain file."
         )
-    given: dict[str, Any] = {"source": _source(source, missing), "expect_digest": expect_digest}
-    plain = {
-        "job": job,
-        "quasi": quasi,
-        "sensitive": sensitive,
-        "hierarchy": hierarchy,
-        "missing": missing if source is None else None,
+    given: dict[str, Any] = {
+        "source": source,
+        "expect_digest": expect_digest,
+        "job": None if job is None else Job.read(job),
+        "missing": tuple(missing or ()),
+        "population": population,
     }
+    plain = {"--quasi": quasi, "--sensitive": sensitive, "--hierarchy": hierarchy}
     if release.is_dir():
-        if asked := [f"--{name}" for name, value in plain.items() if value]:
+        if asked := [name for name, value in plain.items() if value]:
             raise RequestError(f"{', '.join(asked)} describe a plain file; a release folder describes itself.")
+        if missing and source is None and population is None:
+            raise RequestError("--missing says how the source is read, and none is given.", attempt="--source DATA.")
     else:
-        given |= {"job": None if job is None else Job.read(job), "quasi": _names(quasi), "sensitive": _names(sensitive)}
-        given |= {"hierarchy": _files(hierarchy), "missing": tuple(missing or ())}
+        given |= {"quasi": _names(quasi), "sensitive": _names(sensitive), "hierarchy": _files(hierarchy)}
     with stages(json) as progress:
         progress("recounting")
         found = recount(release, **given)
@@ -69,12 +76,6 @@ def audit(
     else:
         say_findings(found.to_dict())
     return AuditFailed.exit_code if found.kept is False else 0
-
-
-def _source(path: Path | None, missing: list[str] | None) -> Any:
-    from reticent.table.source import Source
-
-    return None if path is None else Source(path=str(path), missing=tuple(missing or ()))
 
 
 def _names(text: str | None) -> list[str] | None:

@@ -10,6 +10,8 @@ from reticent.cli.options import Json
 
 EXAMPLE = "reticent calibrate suppression --counts 10,4,2,1,1 --l 3"
 METHODS = ("suppression",)
+KINDS = ("unsafe", "safe", "randomized", "calibrated")
+POSTERIORS = ("worst_posterior", "worst_withheld_posterior")
 
 
 def calibrate(
@@ -25,9 +27,10 @@ def calibrate(
 ) -> None:  # fmt: skip
     """What a method would cost and what an adversary would learn, from numbers alone.
 
-    suppression: for each kind, how many records it withholds (on average) to restore l-eligibility, and the worst posterior of the
-    eligibility attack: how surely who knows the algorithm can name the value that was the most frequent. With the uniform prior it is
-    exact, or for large tables between certain bounds; with others it may be sampled, and a 95 % interval is given.
+    suppression: for each kind, how many records it withholds (on average) to restore l-eligibility, and the worst posteriors of the
+    eligibility attack: how surely who knows the algorithm can name the value that was the most frequent, and the value that somebody
+    has who was withheld. They are exact, or for large tables between certain bounds; with other priors than the uniform one they
+    may be sampled, and a 95 % interval is given.
     """
     from reticent.errors import RequestError, suggest
 
@@ -51,7 +54,7 @@ def suppression(counts: list[int], l: int, prior: str) -> dict[str, Any]:  # noq
     from reticent.attacks.eligibility.priors import Prior
     from reticent.attacks.eligibility.risk import risk
     from reticent.errors import RequestError
-    from reticent.methods.suppression.stage import KINDS, refuse_few_values
+    from reticent.methods.suppression.stage import refuse_few_values
 
     if l < 2:
         raise RequestError(f"l = {l} asks for nothing.", attempt="--l 2 or more.")
@@ -64,9 +67,12 @@ def suppression(counts: list[int], l: int, prior: str) -> dict[str, Any]:  # noq
     for name in KINDS:
         one = risk(counts, l, name, prior, samples=2_000)
         found[name] = {"suppressed": one.suppressed, "worst_posterior": one.worst_posterior, "how": one.how,
+                       "worst_withheld_posterior": one.worst_withheld_posterior, "withheld_how": one.withheld_how,
                        "releases": one.releases, "attacked": one.attacked}  # fmt: skip
         if one.how != "exact":
             found[name] |= {"low": one.low, "high": one.high}
+        if one.withheld_how != "exact":
+            found[name] |= {"withheld_low": one.withheld_low, "withheld_high": one.withheld_high}
     return found
 
 
@@ -88,20 +94,35 @@ def _show(found: dict[str, Any]) -> None:
     from reticent.cli.printing import say, say_table
 
     verdict = "is" if found["eligible"] else "IS NOT"
-    say(f"{found['rows']:,} rows in {len(found['counts'])} values: {found['l']}-eligible it {verdict}; without withholding it supports "
-        f"l = {found['supports']}.", "")  # fmt: skip
-    rows = [(name, f"{one['suppressed']:,.6g}", f"{one['suppressed'] / found['rows']:.1%}", f"{one['worst_posterior']:.4f}", _how(one))
-            for name in ("unsafe", "safe", "randomized", "calibrated") for one in [found[name]]]  # fmt: skip
-    say_table(("kind", "withheld (mean)", "of all", "worst posterior", "how"), rows, indent=2)
-    say("", f"A posterior above {found['bound']:.4f} tells more than one in {found['l']}. Prior: {found['prior']}.")
+    say(f"{found['rows']:,} rows in {len(found['counts'])} values: the table {verdict} {found['l']}-eligible; without withholding it "
+        f"supports l = {found['supports']}.", "")  # fmt: skip
+    rows = [(name, f"{one['suppressed']:,.6g}", f"{one['suppressed'] / found['rows']:.1%}",
+             _how(one["worst_posterior"], one["how"], one.get("low"), one.get("high")),
+             _how(one["worst_withheld_posterior"], one["withheld_how"], one.get("withheld_low"), one.get("withheld_high")))
+            for name in KINDS for one in [found[name]]]  # fmt: skip
+    say_table(("kind", "withheld (mean)", "of all", "which value led", "whose value was withheld"), rows, indent=2)
+    say("", "The worst posteriors of who knows the algorithm: of the most frequent value before, and of a withheld person's value.",
+        f"One above {found['bound']:.4f} tells more than one in {found['l']}. Prior: {found['prior']}.")  # fmt: skip
+    say(*_advice(found))
+
+
+def _advice(found: dict[str, Any]) -> list[str]:
+    """Where a figure may not be the worst of all, and where `safe` is the kind to take."""
     proven = {"calibrated"} if found["prior"] == "uniform" else set()  # to stay within 1 / l
     some = [f"{name} {one['attacked']:,} of {one['releases']:,}" for name in ("randomized", "calibrated")
             for one in [found[name]] if one["attacked"] < one["releases"] and name not in proven]  # fmt: skip
+    lines = []
     if some:
-        say(f"Not every release that may result was attacked: {', '.join(some)}. The worst of all may be worse.")
+        lines.append(
+            f"Not every release that may result was attacked: {', '.join(some)}. The worst of all may be worse."
+        )
+    above = [name for name in KINDS if max(found[name][key] for key in POSTERIORS) > found["bound"]]
+    if above:
+        lines.append(f'Above it, or not shown to stay within it: {", ".join(above)}. kind = "safe" stays within it.')
+    return lines
 
 
-def _how(one: dict[str, Any]) -> str:
-    if one["how"] == "exact":
-        return "exact"
-    return f"{one['low']:.6g} to {one['high']:.6g}, {'certain' if one['how'] == 'bounds' else '95 %'}"
+def _how(worst: float, how: str, low: float | None, high: float | None) -> str:
+    if how == "exact":
+        return f"{worst:.4f}, exact"
+    return f"{low:.6g} to {high:.6g}, {'certain' if how == 'bounds' else '95 %'}"

@@ -42,6 +42,11 @@ def say_findings(found: Mapping[str, Any]) -> None:
             rows,
             indent=2,
         )
+    for line in found.get("disagreements", ()):
+        say("", f"Not as the job says: {line}.")
+    for promise in found["promises"]:
+        if promise.get("why"):
+            say("", f"{promise['model']} is not shown: {promise['why']}.")
     for line in found.get("notes", ()):
         say("", f"Note: {line}")
 

@@ -5,7 +5,8 @@
 
 S_1 is the most frequent value of the table as it was.  The second part is a property of how records were withheld, not of
 groups, and holds for a prior: equal weight on all violating tables of as many records in the same values.  It is kept by the
-stage `suppression`, kind "calibrated" or "safe"; the groups of the release need a promise of their own.
+stage `suppression`, kind "calibrated" or "safe"; the groups of the release need a promise of their own.  Both kinds also bound by
+1/l the posterior that a withheld person has a value, which is another question and not part of the definition.
 """
 
 # ruff: noqa: E741  `l` is the field's own letter

@@ -21,7 +21,13 @@ from reticent.table.roles import Role
 
 _LIMITS = """\
 - The promise is about this release alone: a second release of the same people, or other data about them, can say more.
-- It limits what the group of a person says about that person. It does not stop statistical conclusions that hold for everyone."""
+- It limits what the group of a person says about that person. It does not stop statistical conclusions that hold for everyone.
+- It is about somebody who reads the groups, not about somebody who reasons why the method made just these groups: who knows the
+  method and everybody in the table can learn more."""
+_ENDS = (
+    "- The ends of a range, and the least and greatest value that `manifest.json` states of a column, are values that people have,\n"
+    "  unless the publisher declared them."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +72,8 @@ class Generalized:
         parts += ["", "## What is promised", "", *(f"- {promise_sentence(p)}" for p in manifest.promises)]
         parts += [*_counted_persons(manifest), *withheld(manifest)]
         parts += ["", "## What is not", "", _LIMITS, f"- It assumes {persons(manifest)}."]
+        if any(c.role == Role.QUASI and c.type != "categorical" for c in manifest.columns):
+            parts.append(_ENDS)
         if manifest.rows_per_person > 1:
             parts.append("- Promises about sensitive values count rows: the rows of one person in a group count each.")
         if len(manifest.named(Role.SENSITIVE)) > 1 and not manifest.jointly:

@@ -78,3 +78,23 @@ def worst(rows: int, values: int, l: int, kind: str, prior: str = "uniform") -> 
         for table, weights in joint(rows, values, l, kind, prior).items()
         for count, weight in weights.items()
     )
+
+
+def worst_withheld(rows: int, values: int, l: int, kind: str, prior: str = "uniform") -> Fraction:
+    """The greatest posterior of a withheld person's value over every table that may be published; not for the prior `plausible`."""
+    total, taken = defaultdict(Fraction), defaultdict(Counter)
+    for counts in tables(rows, values):
+        if l * counts[0] <= rows:
+            continue
+        weight = Prior(prior).weight(counts) * arrangements(counts)
+        for chance, published in KINDS[kind].outcomes(np.array(counts), l):
+            if chance:
+                table = tuple(sorted(published.tolist(), reverse=True))
+                total[table] += weight * chance
+                for before, after in zip(counts, published.tolist(), strict=True):
+                    taken[table][after] += weight * chance * (before - after)
+    return max(
+        some / (total[table] * (rows - sum(table)) * table.count(after))
+        for table, by_count in taken.items()
+        for after, some in by_count.items()
+    )

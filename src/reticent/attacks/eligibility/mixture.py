@@ -21,7 +21,8 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from reticent.attacks.eligibility.counted import Between, PublishedCounts
-from reticent.methods.suppression.calibrated import Violating
+from reticent.methods.suppression.balanced import chance
+from reticent.methods.suppression.violating import Violating
 
 Shares = dict[int, Fraction]  # by published count: the posterior of one of its values
 
@@ -74,4 +75,4 @@ def _possible(published: PublishedCounts, cut: int) -> bool:
     others = list(published.counts)
     others.remove(least)  # without J there is one table for each value of H: ask it
     table = Violating((least + moved, *others), l)
-    return any(low <= least <= high for low, high in table.open) and table.chance(least) > 0
+    return any(low <= least <= high for low, high in table.open) and chance(table, least) > 0

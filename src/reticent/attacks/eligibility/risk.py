@@ -1,9 +1,9 @@
 """What a suppression does to given counts: how much it withholds, and the worst posterior among all that it may publish.
 
-R-suppression publishes one table for each level that S_1 may be cut to, and one for all levels above the one where `unsafe` stops;
-calibrated one for each open level, and that of `safe`.  All of them are attacked, or, where they are more than `most`, as many,
-evenly spaced, and those next to another value's count: the worst of those is then a lower bound of the worst of all, and `attacked`
-and `releases` say so.
+R-suppression publishes one table for each level that S_1 may be cut to, and one for all levels above the one where
+`unsafe` stops; calibrated one for each open level, and that of `safe`.  All of them are attacked, or, where they are
+more than `most`, as many, evenly spaced, and those next to another value's count: the worst of those is then a lower
+bound of the worst of all, and `attacked` and `releases` say so.
 """
 
 # ruff: noqa: E741  `l` is the field's own letter
@@ -17,13 +17,15 @@ from fractions import Fraction
 
 import numpy as np
 
-from reticent.attacks.eligibility.attack import MOST_LISTED, SAMPLES, How, outward, posterior
+from reticent.attacks.eligibility.attack import MOST_LISTED, SAMPLES, both
 from reticent.attacks.eligibility.mixture import PRIORS
+from reticent.attacks.eligibility.posteriors import How, Posterior
 from reticent.attacks.eligibility.sampled import MISS
-from reticent.methods.suppression.calibrated import Violating
+from reticent.methods.suppression.balanced import chance
 from reticent.methods.suppression.kinds import Randomized, Safe
 from reticent.methods.suppression.levels import cut, eligible, stops
 from reticent.methods.suppression.stage import KINDS
+from reticent.methods.suppression.violating import Violating
 
 Release = tuple[int, ...]
 MANY_ROWS, SMALL = 50_000, 60
@@ -31,7 +33,8 @@ MANY_ROWS, SMALL = 50_000, 60
 
 @dataclass(frozen=True, slots=True)
 class Risk:
-    """Mean withheld; the worst posterior, with its ends and how it was had; its mean over releases where all were attacked."""
+    """Mean withheld; the worst posterior of which value led, with its ends and how it was had; its mean over releases where all were
+    attacked; and the worst posterior of the value that a withheld person has, with its ends and how it was had."""
 
     suppressed: float
     worst_posterior: float
@@ -41,6 +44,10 @@ class Risk:
     releases: int
     attacked: int
     mean_posterior: float | None
+    worst_withheld_posterior: float
+    withheld_low: float
+    withheld_high: float
+    withheld_how: How
 
 
 def risk(counts: Sequence[int], l: int, kind: str, prior: str = "uniform", *, most: int | None = None, samples: int = SAMPLES,
@@ -49,24 +56,33 @@ def risk(counts: Sequence[int], l: int, kind: str, prior: str = "uniform", *, mo
     falling = np.array(sorted((int(count) for count in counts if count), reverse=True))
     rows = int(falling.sum())
     if eligible(falling, l):
-        return Risk(0.0, 0.0, 0.0, 0.0, "exact", 1, 1, 0.0)
+        return Risk(0.0, 0.0, 0.0, 0.0, "exact", 1, 1, 0.0, 0.0, 0.0, 0.0, "exact")
     most = most or default_most(rows, kind, prior)
     number, chances = releases(falling, l, kind, most)
     listed, miss = max(MOST_LISTED // len(chances), 50), MISS / len(chances)
-    found = {
-        table: posterior(table, rows, l, kind, prior, listed=listed, samples=samples, miss=miss, rng=rng)
+    attacked = {
+        table: both(table, rows, l, kind, prior, listed=listed, samples=samples, miss=miss, rng=rng)
         for table in chances
     }
-    worst = max(found.values(), key=lambda one: one.worst)
-    low, high = max(one.low for one in found.values()), max(one.high for one in found.values())
-    how: How = (
-        "sampled" if any(one.how == "sampled" for one in found.values()) else "exact" if low == high else "bounds"
-    )
-    whole = all(one.exact for one in found.values()) and number <= most
-    mean = float(sum(chances[table] * one.worst for table, one in found.items())) if whole else None
+    leading, withheld = (_worst([answer[question] for answer in attacked.values()]) for question in (0, 1))
+    whole = all(led.exact for led, _ in attacked.values()) and number <= most
+    mean = float(sum(chances[table] * led.worst for table, (led, _) in attacked.items())) if whole else None
     suppressed = KINDS[kind].expected(falling, l)
-    ends = outward(low, high) if how == "bounds" else (float(low), float(high))
-    return Risk(suppressed, float(worst.worst), *ends, how, max(number, len(chances)), len(chances), mean)
+    return Risk(
+        suppressed, *_numbers(leading), max(number, len(chances)), len(chances), mean, *_numbers(withheld)
+    )  # fmt: skip
+
+
+def _worst(found: list[Posterior]) -> Posterior:
+    """The worst of several releases."""
+    low, high = max(one.low for one in found), max(one.high for one in found)
+    how: How = "sampled" if any(one.how == "sampled" for one in found) else "exact" if low == high else "bounds"
+    return Posterior(max(found, key=lambda one: one.worst).by_count, low, high, how)
+
+
+def _numbers(worst: Posterior) -> tuple[float, float, float, How]:
+    low, high = worst.ends if worst.how == "bounds" else (float(worst.low), float(worst.high))
+    return float(worst.worst), low, high, worst.how
 
 
 def default_most(rows: int, kind: str, prior: str) -> int:
@@ -124,9 +140,9 @@ def _calibrated(counts: np.ndarray, l: int, most: int) -> tuple[int, Iterator[tu
         left = Fraction(1)
         for number in _spaced(table.width, most - 1).tolist():
             start = table.level(number)
-            chance = table.chance(start)
-            left -= chance
-            yield chance, np.array(table.cut(start)[0])
+            published = chance(table, start)
+            left -= published
+            yield published, np.array(table.cut(start)[0])
         yield left, Safe().published(counts, l)
 
     return table.width + 1, listed()

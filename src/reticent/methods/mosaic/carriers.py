@@ -47,6 +47,8 @@ class Field:
 def carriers(cells: Cells, space: Space, rule: Rule) -> Iterator[tuple[Tiling, np.ndarray]]:
     """The carriers so far and the rows of each cell that are left: at first none, then those of one rare value more."""
     yield Tiling.empty(), cells.counts
+    if rule.column < 0:
+        return
     upper, totals = rule.upper, cells.totals(rule.column)
     rare = np.flatnonzero((upper[:, 0] > 0) & (upper[:, 1] > RARE * upper[:, 0]) & (totals > 0))
     rare = rare[np.argsort(upper[rare, 0] / upper[rare, 1], kind="stable")]

@@ -54,9 +54,18 @@ class Mosaic:
     def __post_init__(self) -> None:
         Sweeps.of(self.effort, None, self.threads)
 
+    def refuse(self, promises: Promises) -> None:
+        """Before any data is read: groups with equal labels are one group to a recipient, and a promise must survive that."""
+        for promise in promises:
+            if not getattr(promise, "union_closed", False) and not isinstance(promise, DeltaDisclosure):
+                raise JobError(
+                    f"mosaic cannot keep {promise.name}: groups that keep it apart may break it together.",
+                    attempt='method = "mondrian".',
+                )
+
     def plan(self, cells: Cells, promises: Promises, rng: Random, watch: Watch | None = None) -> Recipe:
         """`watch` is told the loss after every sweep and returns True to have the best so far published."""
-        refuse_open_unions(promises)
+        self.refuse(promises)
         sweeps = Sweeps.of(self.effort, watch, self.threads)
         bound = check_reachable(cells, promises, self.name)
         space = space_of(cells, self.weights)
@@ -72,37 +81,25 @@ class Mosaic:
         return recipe_of(cells, tiling)
 
 
-def refuse_open_unions(promises: Promises) -> None:
-    """Groups with equal labels are one group to a recipient: a promise must survive that."""
-    for promise in promises:
-        if not getattr(promise, "union_closed", False) and not isinstance(promise, DeltaDisclosure):
-            raise JobError(
-                f"mosaic cannot keep {promise.name}: groups that keep it apart may break it together.",
-                attempt='method = "mondrian".',
-            )
-
-
 def _by_segments(cells: Cells, space: Space, rule: Rule, sweeps: Sweeps, draw: np.random.Generator) -> Tiling:
+    """Cells that the promise does not tell apart are one to the search; their rows are dealt out at random afterwards."""
     least = (rule.least_size, rule.least_distinct)
-    if rule.column < 0:
-        codes, of_cell = cells.codes, segments.quasi_cells(cells.codes)
-        at = np.flatnonzero(np.diff(of_cell, prepend=-1))
-        counts = np.bincount(of_cell, weights=cells.counts).astype(np.int64)
-        units, found = segments.start(codes[at], np.zeros(len(at), np.int64), counts, least, space)
-    else:
-        value = np.where(cells.values[:, rule.column] == rule.null, -1, cells.values[:, rule.column])
-        units, found = segments.start(cells.codes, value, cells.counts, least, space)
+    value = cells.values[:, rule.column] if rule.column >= 0 else np.zeros(len(cells), np.int64)
+    value = np.where(value == rule.null, -1, value)
+    of_cell = segments.alike_cells(cells, rule.column)
+    _, at = np.unique(of_cell, return_index=True)
+    counts = np.bincount(of_cell, weights=cells.counts).astype(np.int64)
+    units, found = segments.start(cells.codes[at], value[at], counts, least, space)
     found = segments.resolve(units, least, space, found, sweeps, draw, cells.rows)
     tiling = tiling_of(*segments.assemble(units, found))
-    return _deal(cells, tiling, draw) if rule.column < 0 else tiling
+    return tiling if np.array_equal(of_cell, np.arange(len(cells))) else _deal(cells, tiling, of_cell, draw)
 
 
-def _deal(cells: Cells, tiling: Tiling, draw: np.random.Generator) -> Tiling:
-    """Hand quotas of quasi-identifier cells to the cells in them at random: the sensitive values have no say."""
-    of_cell = segments.quasi_cells(cells.codes)
+def _deal(cells: Cells, tiling: Tiling, of_cell: np.ndarray, draw: np.random.Generator) -> Tiling:
+    """Hand quotas of cells taken together to the cells in them at random: what tells them apart has no say."""
     group = np.repeat(np.arange(len(tiling)), np.diff(tiling.starts))
-    groups_of = np.bincount(tiling.cell, minlength=int(of_cell[-1]) + 1)
-    # rows of a quasi-identifier cell that is all in one group need not be told apart
+    groups_of = np.bincount(tiling.cell, minlength=int(of_cell.max()) + 1)
+    # rows of cells taken together that are all in one group need not be told apart
     whole = np.flatnonzero(groups_of[of_cell] == 1)
     one = np.zeros(len(groups_of), np.int64)
     one[tiling.cell] = group

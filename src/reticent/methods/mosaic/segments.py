@@ -19,6 +19,7 @@ from reticent.kernels import mosaic_segment as kernel
 from reticent.methods.mosaic.orders import cut_order, shuffled_cuts
 from reticent.methods.mosaic.space import Space
 from reticent.methods.mosaic.sweeps import Sweeps, blocks_of, gray_order, regrouped
+from reticent.table.cells import Cells
 
 BLOCK = 50
 MATES = 2
@@ -49,6 +50,20 @@ def quasi_cells(codes: np.ndarray) -> np.ndarray:
     fresh = np.ones(len(codes), bool)
     fresh[1:] = (codes[1:] != codes[:-1]).any(axis=1)
     return np.cumsum(fresh) - 1
+
+
+def alike_cells(cells: Cells, column: int) -> np.ndarray:
+    """Which combination of quasi-identifiers and of the value in one sensitive column each cell has; -1 for no column.
+
+    Cells that differ in another sensitive column alone are alike: two rows of one value are one distinct value.
+    """
+    home = quasi_cells(cells.codes)
+    if column < 0:
+        return home
+    if len(cells.sensitive) == 1:
+        return np.arange(len(cells))
+    key = home * cells.sensitive[column].size + cells.values[:, column]
+    return np.unique(key, return_inverse=True)[1].reshape(-1)
 
 
 def start(

@@ -4,8 +4,8 @@ Xu, Wang, Fu & Wong, "Publishing skewed sensitive microdata".  Where one sensiti
 l-diverse release exists.  The stage withholds records of the most frequent values until one does, and hides which value was the
 most frequent: who knows that must not learn it from what was withheld.
 
-    calibrated   ours (`suppression_calibrated`): the posterior of every value is at most 1/l with equal prior weight on all
-                 violating tables, and no more is withheld than by `safe`
+    calibrated   ours (`calibrated`): with equal prior weight on all violating tables, both the posterior of which value led and
+                 that of the value a withheld person has are at most 1/l, and no more is withheld than by `safe`
     safe         all of the l most frequent values down to the l-th count (theorem 1); at most 1/l under any prior that knows
                  no value by name
     randomized   R-suppression as printed (figure 3); its posterior can exceed 1/l (ERRATA 2.1): `attacks/eligibility/attack.py` tells

@@ -1,0 +1,50 @@
+"""The gate: a staged release is kept on evidence, or not at all.
+
+Publish hands the audit what it may need beside the files: the population that is promised about, and the source as it was
+counted.  A promise is published where the audit shows it kept, or where model and kind together say why no file can show it and
+what was checked instead.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from reticent.audit.audit import Handed, audit_staged
+from reticent.audit.result import Audit
+from reticent.engines.local import Counted
+from reticent.errors import AuditFailed, InternalError
+from reticent.job import Job
+from reticent.recipe.recipe import Recipe
+
+
+def handed(job: Job, counted: Counted, recipe: Recipe) -> Handed:
+    """What the audit is given beside the files: the population that is promised about, and the source as it was counted."""
+    population = next((p.population for p in job.promises if hasattr(p, "population")), None)
+    cells, shown = recipe.cells, recipe.shown
+    true: dict[str, dict[str, int]] = {}
+    for at, domain in enumerate(cells.sensitive):
+        held = np.bincount(cells.values[recipe.cell[shown], at], weights=recipe.quota[shown], minlength=domain.size)
+        true[domain.name] = dict(zip(domain.texts, held.astype(np.int64).tolist(), strict=False))
+    return Handed(population, counted.combinations, counted.times, true)
+
+
+def recount(staged: Path, job: Job, beside: Handed) -> Audit:
+    """Audit the staged folder; only what it shows to be kept is published, or what model and kind say no file can show."""
+    found = audit_staged(staged, beside)
+    broken = [verdict.model for verdict in found.promises if verdict.kept is False]
+    if broken or found.kept is False:
+        raise AuditFailed(
+            f"The release does not keep {', '.join(broken) or 'its promises'}; nothing was published.",
+            why="The audit recounted the staged files and disagrees with the method: this is our bug.",
+            attempt="reporting it, with the job file.",
+        )
+    unproven = [verdict.model for verdict in found.promises if verdict.kept is None and not verdict.why]
+    if unproven or len(found.promises) != len(tuple(job.promises)):
+        raise InternalError(
+            f"Nothing shows that the release keeps {', '.join(unproven) or 'all of its promises'}; nothing was published.",
+            why="A promise is published on evidence, or on a stated reason why no file can show it.",
+            attempt="reporting it, with the job file.",
+        )
+    return found

@@ -1,0 +1,51 @@
+"""What is refused before any data is read: promises that a method cannot keep, labels that do not fit, withholding twice."""
+
+from __future__ import annotations
+
+from reticent import registry
+from reticent.errors import JobError
+from reticent.job import Job
+from reticent.methods.compose import left_to_method
+
+
+def refuse_unable(job: Job) -> None:
+    """Before any data is read: a method that cannot keep a promise says which can."""
+    refuse_withholding(job)
+    left = left_to_method(job.prepare, job.promises)
+    for promise in left:
+        if not isinstance(promise, job.method.keeps):
+            able = [
+                f"method = {name!r}" for name in registry.METHODS if isinstance(promise, registry.method(name).keeps)
+            ]
+            able += [
+                f"a stage {name!r}" for name in registry.STAGES if isinstance(promise, registry.stage(name).can_keep)
+            ]
+            raise JobError(f"{job.method.name} cannot keep {promise.name}.", attempt=f"{' or '.join(able)}.")
+    if hasattr(job.method, "refuse"):
+        job.method.refuse(left)
+    left.check_labels(getattr(job.method, "labels", None))
+
+
+def refuse_withholding(job: Job) -> None:
+    """`suppress_at_most` weighs what rows lose by being generalized, and would undo what a stage withheld for its promise."""
+    if not job.release.suppress_at_most:
+        return
+    if not registry.writer(job.method.kind).generalizes:
+        raise JobError(
+            f"suppress_at_most is for methods that generalize; {job.method.name} publishes quasi-identifiers as they are.",
+            attempt="suppress_at_most = 0, or another method.",
+        )
+    if job.prepare:
+        raise JobError(
+            "suppress_at_most and a preparing stage both withhold rows, and the stage's promise is about those it chose.",
+            attempt="one of them.",
+        )
+
+
+def refuse_several(job: Job, sensitive: list[str]) -> None:
+    """A kind that takes one sensitive column is not given several, jointly or not."""
+    if len(sensitive) > 1 and not registry.writer(job.method.kind).several_sensitive:
+        raise JobError(
+            f"A release by {job.method.name} has one sensitive column; the job declares {len(sensitive)}.",
+            attempt='method = "mondrian" for several.',
+        )
