@@ -103,6 +103,16 @@ REFUSED = [
     ),
 ]
 
+TOGETHER = {
+    ("a stage before (suppression)", "withheld rows (suppress_at_most)"): (
+        "suppress_at_most and a preparing stage both withhold rows, and the stage's promise is about those it chose."
+    ),
+    ("missing sensitive values, a category", "several sensitive columns, jointly"): (
+        "Sensitive columns are to be taken jointly, but '{column}' has missing values."
+    ),
+}
+"""Two features that work apart and are refused together."""
+
 
 def rule(feature: str, pair: Pair) -> Rule | None:
     """The first rule that applies to a cell."""
