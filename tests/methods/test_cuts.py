@@ -7,8 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from reticent.methods.mondrian import judge as judging
-from reticent.methods.mondrian import median, spans
+from reticent.methods.mondrian import acceptance, median_cuts, spans
 from reticent.methods.mondrian.acceptance import Judge, Sides
 from reticent.methods.mondrian.loss_cuts import NEVER, LossCuts
 from reticent.methods.mondrian.nodes import Nodes, packed
@@ -107,7 +106,7 @@ def test_both_sides_of_many_cuts_are_counted_as_their_cells_say(number):
                 expected = np.bincount(cells.values[mine, column], cells.counts[mine], cells.sensitive[column].size)
                 np.testing.assert_array_equal(counts[2 * i + side], expected)
     # The same groups, listed by cells: what a check that looks beyond histograms would see.
-    listed = judging.Groups(cells, sides.cell, sides.quota, sides.offsets)
+    listed = acceptance.Groups(cells, sides.cell, sides.quota, sides.offsets)
     np.testing.assert_array_equal(listed.histogram(0), sides.histogram(0))
     np.testing.assert_array_equal(listed.sizes, sides.sizes)
 
@@ -237,9 +236,9 @@ def test_a_median_cut_is_the_most_even_one_at_the_lowest_fences_around_it(number
     low, high = span[0, 3:]
     if low == high:
         pytest.skip("one value")
-    base, fence = median.fences(cells.quasi)
+    base, fence = median_cuts.fences(cells.quasi)
     left = np.empty((1, 2), np.int64)
-    median.median_cuts(span, nodes.words, nodes.count, base, fence, apart, left)
+    median_cuts.median_cuts(span, nodes.words, nodes.count, base, fence, apart, left)
     split = np.zeros(domain.size, int) if not isinstance(domain, TreeDomain) else domain.split
     allowed = [c for c in range(low, high) if split[c] == split[low:high].min()]
     upto = {c: int((codes <= c).sum()) for c in allowed}
