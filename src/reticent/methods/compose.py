@@ -30,10 +30,11 @@ def plan(
     rng: Random,
     suppress_at_most: Fraction = Fraction(0),
     say: Callable[[str], None] = lambda stage: None,
+    watch: Callable[[Any], bool | None] | None = None,
 ) -> Recipe:
     """The stages one after the other, then the method on what they kept, for the promises that no stage keeps.
 
-    A method that improves as long as it may (`anytime`) says its loss on the way.
+    A method that improves as long as it may (`anytime`) says its loss on the way, or tells it to `watch`.
     """
     if suppress_at_most:
         return plan_withholding(method, cells, promises, rng, suppress_at_most)
@@ -41,8 +42,8 @@ def plan(
     for stage in stages:
         step = stage.prepare(cells, promises, rng)
         prepared, cells = step if prepared is None else prepared.then(step), step.cells
-    watch = {"watch": lambda at: say(f"planning: loss {at.loss:.4f} after {at.sweep} sweeps")}
-    anytime = watch if getattr(method, "anytime", False) else {}
+    told = watch or (lambda now: say(f"planning: loss {now.loss:.4f} after {now.sweep} sweeps"))
+    anytime = {"watch": told} if getattr(method, "anytime", False) else {}
     recipe = method.plan(cells, left_to_method(stages, promises), rng, **anytime)
     for stage in stages:
         if hasattr(stage, "finish"):

@@ -12,6 +12,7 @@ import polars as pl
 
 from reticent.recipe.recipe import Recipe
 from reticent.recipe.unchanged import schema_of, values_of
+from reticent.table.cells import Cells, gather
 from reticent.table.roles import Column, Role
 
 
@@ -22,6 +23,14 @@ class PerturbedRecipe(Recipe):
     occurring: np.ndarray = None  # type: ignore[assignment]
     matrix: tuple[tuple[int, ...], ...] = ()
     per: int = 1
+
+    @property
+    def redrawn(self) -> tuple[Cells, np.ndarray, np.ndarray]:
+        """The cells as they are published, the matrix, and the codes it is about."""
+        shown, cells = self.shown, self.cells
+        codes, values, quota = cells.codes[self.cell[shown]], self.published_values[shown], self.quota[shown]
+        published, _ = gather(cells.quasi, cells.sensitive, codes, values, quota)
+        return published, np.array(self.matrix) / self.per, self.occurring
 
 
 @dataclass(frozen=True, eq=False)
