@@ -90,7 +90,7 @@ def __dir__() -> list[str]:
 
 if TYPE_CHECKING:
     from reticent.attacks import attack as attack
-    from reticent.audit import audit as audit
+    from reticent.audit.audit import audit as audit
     from reticent.audit.risk import risk as risk
     from reticent.batches import publish_batches as publish_batches
     from reticent.calibrate import calibrate as calibrate

@@ -11,6 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from reticent import __version__, registry
 from reticent.audit.result import Audit
 from reticent.engines import local
@@ -31,7 +33,7 @@ from reticent.table import beside, carried
 from reticent.table import source as sources
 from reticent.table.cells import Cells
 from reticent.table.joint import jointly
-from reticent.table.roles import Role, resolve, with_role
+from reticent.table.roles import Column, Role, resolve, with_role
 from reticent.table.spelling import spelled_alike
 from reticent.table.supported import refuse_unsupported
 
@@ -109,7 +111,7 @@ def to_own(job: Job, rows: Rows, found: Audit, notices: Sequence[str]) -> dict[s
     }
 
 
-def read(job: Job, frame: Any = None):
+def read(job: Job, frame: Any = None) -> tuple[pl.LazyFrame, dict[str, Column]]:
     """The rows, lazily, and the declaration of each column that has one."""
     lazy = sources.scan(job.source, frame)
     present = sources.columns(job.source, frame, lazy)

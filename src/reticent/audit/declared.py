@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from reticent.audit.measure.comparison import exact
 from reticent.audit.subject import Subject, described_promise
 from reticent.table.hierarchy import Hierarchy
 from reticent.table.roles import Role
@@ -41,5 +42,13 @@ def _given(hierarchy: Any) -> bool:
     return hierarchy is not None and not isinstance(hierarchy, dict)
 
 
-def _plain(parameters: Any) -> dict[str, str]:
-    return {name: str(value) for name, value in parameters.items() if name != "population" and value is not None}
+def _plain(parameters: Any) -> dict[str, Any]:
+    """Parameters as they compare: 0.1, "0.1" and the fraction 1/10 are one number."""
+    return {name: _exact(value) for name, value in parameters.items() if name != "population" and value is not None}
+
+
+def _exact(value: Any) -> Any:
+    try:
+        return exact(value)
+    except (TypeError, ValueError, ZeroDivisionError):
+        return value

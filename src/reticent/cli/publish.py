@@ -76,7 +76,7 @@ def publish(
                 **found,
             }
         )
-        return
+        return None
     say(f"Published {output}.", "")
     say_findings(found)
     say("", f"Digest  {release.digest}", f"Yours   {owner} (never hand it out)")
@@ -85,6 +85,7 @@ def publish(
         note(f"Note: {line}")
     if seed is not None:
         note("Not for publication: a seeded release can be undone by who guesses the seed.")
+    return None
 
 
 def _batches(job: Any, by: str, output: Path, json: bool, **how: Any) -> int:

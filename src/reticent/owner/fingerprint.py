@@ -19,6 +19,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -189,7 +190,8 @@ def _column_hashes(name: str, series: pl.Series, key: bytes) -> np.ndarray:
     missing = np.frombuffer(_digest(start, None), np.uint64)[0]
     if isinstance(series.dtype, pl.Categorical | pl.Enum) or series.dtype.is_integer():
         numbers = series.to_physical()
-        low, high = numbers.min(), numbers.max()
+        low: Any = numbers.min()  # whole numbers, or None
+        high: Any = numbers.max()
         if low is not None and high - low < 4 * len(series) + 1024:
             return _by_number(numbers, int(low), int(high), lambda at: hashes(series.gather(at)), missing)
     series = comparable(name, series)

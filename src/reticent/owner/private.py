@@ -16,7 +16,7 @@ from pathlib import Path
 try:
     import fcntl
 except ImportError:  # there is no such lock on Windows
-    fcntl = None  # type: ignore[assignment]
+    fcntl = None  # type: ignore[assignment]  # a system without locks has no such module
 
 
 def make_folder(folder: Path, *, inside: bool = False) -> None:

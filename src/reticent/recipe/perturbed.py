@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -20,7 +20,7 @@ from reticent.table.roles import Column, Role
 class PerturbedRecipe(Recipe):
     """`matrix[i][v] / per` is the probability that `occurring[i]` is published as `occurring[v]`."""
 
-    occurring: np.ndarray = None  # type: ignore[assignment]
+    occurring: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
     matrix: tuple[tuple[int, ...], ...] = ()
     per: int = 1
 

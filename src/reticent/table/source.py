@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import polars as pl
 
@@ -113,7 +113,7 @@ def _of_frame(frame: Any) -> pl.LazyFrame:
 def _of_database(source: Source) -> pl.LazyFrame:
     from reticent.table.database import read
 
-    return read(source.url, source.table, source.query).lazy()  # type: ignore[arg-type]
+    return read(str(source.url), source.table, source.query).lazy()
 
 
 def _of_file(source: Source) -> pl.LazyFrame:
@@ -168,10 +168,10 @@ def _of_program(path: Path) -> pl.LazyFrame:
         ) from None
 
 
-def collect(lazy: pl.LazyFrame, doing: str, engine: str = "auto") -> pl.DataFrame:
+def collect(lazy: pl.LazyFrame, doing: str, engine: Literal["auto", "streaming"] = "auto") -> pl.DataFrame:
     """Collect with the library's message withheld: it may quote a value."""
     try:
-        return lazy.collect(engine=engine)  # type: ignore[call-overload]
+        return lazy.collect(engine=engine)
     except pl.exceptions.PolarsError as error:
         said = str(error).lower()
         if "utf-8" in said or "utf8" in said:
