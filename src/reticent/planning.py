@@ -34,8 +34,9 @@ from reticent.release.manifest import ColumnEntry, promise_entry
 from reticent.release.reading.boxes import Boxes, covers_of
 from reticent.table import beside
 from reticent.table.cells import Cells
+from reticent.table.domain import Domain
 from reticent.table.joint import jointly
-from reticent.table.roles import Role, resolve, with_role
+from reticent.table.roles import Column, Role, resolve, with_role
 
 Watch = Callable[[Any], bool | None]
 
@@ -104,7 +105,7 @@ class Plan:
     @cached_property
     def entries(self) -> tuple[ColumnEntry, ...]:
         """What a manifest would say of each quasi-identifier: how its labels are read."""
-        columns = resolve(self.job.columns, [domain.name for domain in self.cells.quasi], "refuse")
+        columns = _declared(self.job, self.cells)
         return tuple(
             ColumnEntry.of(quasi_schema(domain, texts, columns[domain.name]))
             for domain, texts in zip(self.cells.quasi, self.labels.texts, strict=True)
@@ -203,15 +204,31 @@ def _refuse_request(job: Job, frame: Any, cells: Cells | None, watch: Watch | No
         return
     if frame is not None:
         raise JobError("A plan is made of a frame or of cells, and both are given.", attempt="one of them.")
-    parts = [domain.name for at, domain in enumerate(cells.sensitive) if at != cells.joint]
     if cells.joint >= 0 and not job.jointly:
-        raise JobError("The cells were counted for columns taken jointly, and the job takes each alone.",
-                       attempt="rt.count(...) by this job.")  # fmt: skip
-    for names, role in (([domain.name for domain in cells.quasi], Role.QUASI), (parts, Role.SENSITIVE)):
-        declared = with_role(resolve(job.columns, [domain.name for domain in cells.quasi] + parts, "drop"), role)
-        if sorted(declared) != sorted(names):
+        raise JobError(
+            "The cells were counted for sensitive columns taken jointly, and the job takes each alone.",
+            attempt="rt.count(...) by this job.",
+        )
+    columns = _declared(job, cells)
+    for role, names in ((Role.QUASI, _names(cells.quasi)), (Role.SENSITIVE, _names(_parts(cells)))):
+        if sorted(with_role(columns, role)) != sorted(names):
             raise JobError(
-                f"The cells have {len(names)} {role.value} column(s), and the job declares {len(declared)} of them so.",
+                f"The cells have {len(names)} {role.value} column(s) that the job does not declare alike.",
                 attempt="rt.count(...) by a job with the same columns.",
             )
-    job.promises.check_columns(parts, jointly=job.jointly)
+    job.promises.check_columns(_names(_parts(cells)), jointly=job.jointly)
+
+
+def _declared(job: Job, cells: Cells) -> dict[str, Column]:
+    """The job's declaration of each column of the cells."""
+    coded = {name: column for name, column in job.columns.items() if column.role in (Role.QUASI, Role.SENSITIVE)}
+    return resolve(coded, [*_names(cells.quasi), *_names(_parts(cells))], "drop")
+
+
+def _parts(cells: Cells) -> tuple[Domain, ...]:
+    """The sensitive columns of the table, without the one that combines them."""
+    return tuple(domain for at, domain in enumerate(cells.sensitive) if at != cells.joint)
+
+
+def _names(domains: tuple[Domain, ...]) -> list[str]:
+    return [domain.name for domain in domains]
