@@ -50,7 +50,9 @@ _PUBLIC = {
     "check": "reticent.check",
     "count": "reticent.planning",
     "plan": "reticent.planning",
-    "measure": "reticent.planning",
+    "measure": "reticent.measuring",
+    "Workload": "reticent.utility.workload",
+    "calibrate": "reticent.calibrate",
     "risk": "reticent.audit.risk",
     "attack": "reticent.attacks",
     "ReticentError": "reticent.errors",
@@ -91,6 +93,7 @@ if TYPE_CHECKING:
     from reticent.audit.audit import audit as audit
     from reticent.audit.risk import risk as risk
     from reticent.batches import publish_batches as publish_batches
+    from reticent.calibrate import calibrate as calibrate
     from reticent.check import check as check
     from reticent.errors import AuditFailed as AuditFailed
     from reticent.errors import PromiseUnreachable as PromiseUnreachable
@@ -98,6 +101,7 @@ if TYPE_CHECKING:
     from reticent.errors import ReticentError as ReticentError
     from reticent.job import Job as Job
     from reticent.job import Output as Output
+    from reticent.measuring import measure as measure
     from reticent.methods.anatomy import Anatomy as Anatomy
     from reticent.methods.beta_perturbation import BetaPerturbation as BetaPerturbation
     from reticent.methods.burel import Burel as Burel
@@ -121,7 +125,6 @@ if TYPE_CHECKING:
     from reticent.opened import Release as Release
     from reticent.opened import open as open
     from reticent.planning import count as count
-    from reticent.planning import measure as measure
     from reticent.planning import plan as plan
     from reticent.publish import publish as publish
     from reticent.table.hierarchy import Hierarchy as Hierarchy
@@ -131,3 +134,4 @@ if TYPE_CHECKING:
     from reticent.table.roles import quasi as quasi
     from reticent.table.roles import sensitive as sensitive
     from reticent.table.source import Source as Source
+    from reticent.utility.workload import Workload as Workload

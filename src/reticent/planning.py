@@ -1,14 +1,15 @@
 """Planning without publishing: what a method would make of a table, and what that is worth.  Nothing is written.
 
+count(job, frame=people)      the cells of a table, to be planned on several times
 plan(job, frame=people)       the groups that the job's method makes, and what they lose
-plan(job, cells=counted)      the same from cells that were counted before: `count(job, frame=people)`
-measure(planned)              every measure that an audit would report of them, by the audit's own formulas
+plan(job, cells=counted)      the same from cells that were counted before
+measure(planned)              every measure that an audit would report of them (`measuring.py`)
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -17,30 +18,36 @@ import numpy as np
 import polars as pl
 
 from reticent import registry
-from reticent.audit.measure.counts import Counts, views
-from reticent.audit.measures import measures, worst
-from reticent.audit.result import plain
-from reticent.audit.sensitive import Sensitive, paths_of
+from reticent.attacks.seen import Seen, of_cells
 from reticent.engines import local
-from reticent.errors import RequestError
+from reticent.errors import JobError, RequestError
 from reticent.job import Job
 from reticent.methods.compose import plan as compose
 from reticent.publish import read
 from reticent.randomness import Random
-from reticent.recipe.group_labels import coalesce
+from reticent.recipe.group_labels import Labels, coalesce, labels_of
 from reticent.recipe.losses import column_losses, shares
 from reticent.recipe.recipe import Recipe
+from reticent.recipe.schema import quasi_schema
 from reticent.refusals import refuse_unable
-from reticent.release.reading.boxes import Boxes
+from reticent.release.manifest import ColumnEntry, promise_entry
+from reticent.release.reading.boxes import Boxes, covers_of
 from reticent.table import beside
 from reticent.table.cells import Cells
-from reticent.table.domain import TreeDomain
+from reticent.table.domain import Domain
 from reticent.table.joint import jointly
+from reticent.table.roles import Column, Role, resolve, with_role
+
+Watch = Callable[[Any], bool | None]
 
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """The groups that a method made, and the CPU `seconds` that planning took."""
+    """The groups that a method made, and the CPU `seconds` that planning took.
+
+    Groups whose labels are equal are one group, as a recipient sees them; planned with `merged=False` they are those the
+    method made.
+    """
 
     job: Job
     recipe: Recipe
@@ -48,10 +55,12 @@ class Plan:
 
     @property
     def cells(self) -> Cells:
+        """What was planned on: distinct combinations of codes, with how many rows have each."""
         return self.recipe.cells
 
     @property
     def withheld(self) -> int:
+        """How many rows would not be published."""
         return self.recipe.withheld
 
     @cached_property
@@ -60,22 +69,29 @@ class Plan:
         return self.recipe.as_groups().sizes
 
     def histogram(self, column: str | None = None) -> np.ndarray:
-        """(groups, values): the rows of each group that hold each value of a sensitive column."""
+        """(groups, values): the rows of each group that hold each value of a sensitive column, in the order of its codes."""
         return self.recipe.as_groups().histogram(self.cells.sensitive_at(column))
+
+    @cached_property
+    def labels(self) -> Labels:
+        """The distinct labels of each quasi-identifier, and which of them each group has."""
+        self.refuse_unlabelled()
+        return labels_of(self.recipe)
 
     @cached_property
     def groups(self) -> pl.DataFrame:
         """A row for each group: its label in each quasi-identifier, and its `rows`."""
-        merged, labels = coalesce(self.recipe)
-        found = {
+        labels = self.labels
+        columns = {
             domain.name: pl.Series(labels.texts[at], dtype=pl.String).gather(labels.of_group[:, at])
             for at, domain in enumerate(self.cells.quasi)
         }
-        return pl.DataFrame({**found, "rows": merged.as_groups().sizes})
+        return pl.DataFrame({**columns, "rows": self.sizes})
 
     @cached_property
     def loss_by_column(self) -> dict[str, float]:
-        """The mean information loss of each quasi-identifier's cells (Cao & Karras 2012, equations 2 and 3); a withheld row counts 1."""
+        """The mean information loss in each quasi-identifier (Cao & Karras 2012, equations 2 and 3); a withheld row counts 1."""
+        self.refuse_unlabelled()
         rows, each = self.cells.rows, self.sizes @ column_losses(self.recipe)
         names = [domain.name for domain in self.cells.quasi]
         return {name: (float(lost) + self.withheld) / rows for name, lost in zip(names, each, strict=True)}
@@ -83,19 +99,63 @@ class Plan:
     @property
     def loss(self) -> float:
         """AIL (equation 5), weighted as the method weighs columns."""
-        return float(np.array([*self.loss_by_column.values()]) @ shares(self.cells, _weights(self.job.method)))
+        weights = getattr(self.job.method, "weights", None)
+        return float(np.array([*self.loss_by_column.values()]) @ shares(self.cells, weights))
+
+    @cached_property
+    def entries(self) -> tuple[ColumnEntry, ...]:
+        """What a manifest would say of each quasi-identifier: how its labels are read."""
+        columns = _declared(self.job, self.cells)
+        return tuple(
+            ColumnEntry.of(quasi_schema(domain, texts, columns[domain.name]))
+            for domain, texts in zip(self.cells.quasi, self.labels.texts, strict=True)
+        )
 
     @cached_property
     def boxes(self) -> Boxes:
-        """The groups as their labels show them, for workloads and attacks: a node covers all its leaves."""
-        lower, upper = self.recipe.spans()
-        first, last = lower.T.astype(np.int32).copy(), upper.T.astype(np.int32).copy()
-        for at, domain in enumerate(self.cells.quasi):
-            if isinstance(domain, TreeDomain) and not domain.null:
-                node = domain.nodes(lower[:, at], upper[:, at])
-                first[at], last[at] = domain.hierarchy.first[node], domain.hierarchy.last[node]
+        """The groups as a reader of their labels knows them, in codes: for workloads and attacks."""
+        self.refuse_several()
         until = np.pad(np.cumsum(self.histogram(), axis=1), ((0, 0), (1, 0)))
-        return Boxes.of_spans(first, last, np.ascontiguousarray(until))
+        covers = covers_of(self.entries, self.cells, self.labels.texts)
+        return Boxes(covers, np.ascontiguousarray(self.labels.of_group.T), until)
+
+    @property
+    def redrawn(self) -> tuple[Cells, np.ndarray, np.ndarray]:
+        """Of a method that redraws sensitive values: the cells as published, the matrix, and the codes it is about."""
+        drawn = getattr(self.recipe, "redrawn", None)
+        if drawn is None:
+            raise RequestError(
+                f"{self.job.method.name} redraws no sensitive value: its plan has no matrix.",
+                attempt="rt.BetaPerturbation(), or plan.boxes for groups.",
+            )
+        return drawn
+
+    def seen(self) -> Seen:
+        """What an adversary sees of the release who knows the quasi-identifiers of everybody in it."""
+        promises = tuple(promise_entry(registry.describe(promise, public=True)) for promise in self.job.promises)
+        return of_cells(self.cells, self.boxes, promises)
+
+    def refuse_unlabelled(self) -> None:
+        """Labels, their loss and measures of groups are for plans whose groups are published as they are."""
+        recipe, name = self.recipe, self.job.method.name
+        if not registry.writer(self.job.method.kind).generalizes:
+            raise RequestError(
+                f"{name} publishes quasi-identifiers as they are: its plan has no labels to lose by or to measure.",
+                attempt="rt.publish(...) and rt.audit(...).",
+            )
+        if recipe.values is not None or recipe.published is not None:
+            raise RequestError(
+                f"{name} does not publish every row of a group with its own value: its groups are not what is published.",
+                attempt="rt.publish(...) and rt.audit(...).",
+            )
+
+    def refuse_several(self) -> None:
+        if len(self.cells.sensitive) != 1:
+            several = len(with_role(self.job.columns, Role.SENSITIVE))
+            raise RequestError(
+                f"Workloads and attacks are about one sensitive column; the job declares {several}.",
+                attempt="a job with one of them.",
+            )
 
 
 def count(job: Job, *, frame: Any = None) -> Cells:
@@ -112,41 +172,63 @@ def plan(
     frame: Any = None,
     cells: Cells | None = None,
     seed: int | None = None,
+    merged: bool = True,
+    watch: Watch | None = None,
     progress: Callable[[str], None] = lambda stage: None,
 ) -> Plan:
-    """The groups that the job's method makes of a table: its source, a frame, or cells that were counted before."""
+    """The groups that the job's method makes of a table: its source, a frame, or cells that were counted before.
+
+    `watch` is told how far a method is that improves as long as it may (`loss`, `cpu_seconds`, `sweep`), and returns True
+    to have the best so far.  `progress` is told the same in words.
+    """
     refuse_unable(job)
-    found = count(job, frame=frame) if cells is None else cells
+    _refuse_request(job, frame, cells, watch)
+    counted = count(job, frame=frame) if cells is None else jointly(cells) if job.jointly else cells
     started = time.process_time()
-    recipe = compose(
-        job.prepare, job.method, found, job.promises, Random.of(seed), job.release.suppress_at_most, progress
-    )
-    return Plan(job, replace(recipe, cells=found), time.process_time() - started)
+    withholding = job.release.suppress_at_most
+    recipe = compose(job.prepare, job.method, counted, job.promises, Random.of(seed), withholding, progress, watch)
+    seconds = time.process_time() - started
+    recipe = replace(recipe, cells=counted)
+    labelled = merged and registry.writer(job.method.kind).generalizes
+    return Plan(job, coalesce(recipe)[0] if labelled else recipe, seconds)
 
 
-def measure(planned: Plan) -> dict[str, Any]:
-    """What the planned groups achieve and lose: every measure that an audit reports, by its own formulas, and `ail`."""
-    if not registry.writer(planned.job.method.kind).generalizes:
-        raise RequestError(
-            f"{planned.job.method.name} publishes quasi-identifiers as they are: its plan has no groups to measure.",
-            attempt="rt.publish(...) and rt.audit(...).",
+def _refuse_request(job: Job, frame: Any, cells: Cells | None, watch: Watch | None) -> None:
+    """What cannot be asked for together, before any data is read."""
+    if watch is not None and (job.release.suppress_at_most or not getattr(job.method, "anytime", False)):
+        why = "with suppress_at_most" if job.release.suppress_at_most else "in one go"
+        raise JobError(
+            f"{job.method.name} plans {why}: there is nothing to watch.", attempt="rt.Mosaic(), or no watch."
         )
-    cells, each = planned.cells, []
-    for domain in cells.sensitive:
-        counts = planned.histogram(domain.name)
-        group, value = np.nonzero(counts)
-        null = np.arange(domain.size) == domain.null_code
-        held = Counts(group, value, counts[group, value], counts.sum(axis=0))
-        paths = (
-            paths_of(domain.hierarchy, [*domain.texts, *([None] if domain.null else [])])
-            if isinstance(domain, TreeDomain) and domain.given
-            else None
+    if cells is None:
+        return
+    if frame is not None:
+        raise JobError("A plan is made of a frame or of cells, and both are given.", attempt="one of them.")
+    if cells.joint >= 0 and not job.jointly:
+        raise JobError(
+            "The cells were counted for sensitive columns taken jointly, and the job takes each alone.",
+            attempt="rt.count(...) by this job.",
         )
-        each.append(measures(Sensitive(domain.name, views(held, null), paths)))
-    k = int(planned.sizes.min()) // cells.rows_per_person
-    found = {"k-anonymity": k, **worst(each), "ail": planned.loss, "groups": len(planned.sizes)}
-    return {**plain(found), "withheld": planned.withheld}
+    columns = _declared(job, cells)
+    for role, names in ((Role.QUASI, _names(cells.quasi)), (Role.SENSITIVE, _names(_parts(cells)))):
+        if sorted(with_role(columns, role)) != sorted(names):
+            raise JobError(
+                f"The cells have {len(names)} {role.value} column(s) that the job does not declare alike.",
+                attempt="rt.count(...) by a job with the same columns.",
+            )
+    job.promises.check_columns(_names(_parts(cells)), jointly=job.jointly)
 
 
-def _weights(method: Any) -> Mapping[str, Any] | None:
-    return getattr(method, "weights", None)
+def _declared(job: Job, cells: Cells) -> dict[str, Column]:
+    """The job's declaration of each column of the cells."""
+    coded = {name: column for name, column in job.columns.items() if column.role in (Role.QUASI, Role.SENSITIVE)}
+    return resolve(coded, [*_names(cells.quasi), *_names(_parts(cells))], "drop")
+
+
+def _parts(cells: Cells) -> tuple[Domain, ...]:
+    """The sensitive columns of the table, without the one that combines them."""
+    return tuple(domain for at, domain in enumerate(cells.sensitive) if at != cells.joint)
+
+
+def _names(domains: tuple[Domain, ...]) -> list[str]:
+    return [domain.name for domain in domains]

@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 
-from reticent.attacks.naive_bayes import naive_bayes
-from reticent.attacks.seen import of_cells
-from reticent.errors import PromiseUnreachable
-from reticent.methods.beta_perturbation import BetaPerturbation
-from reticent.models.beta_likeness import BetaLikeness
-from reticent.models.promises import Promises
-from reticent.randomness import Random
-from reticent.table.cells import Cells, gather
-from reticent.utility.workload import Workload, median_relative_error
+import reticent as rt
 from studies.beta_likeness.plans import make, search
 from studies.beta_likeness.tables import cells, most_quasi
+from studies.jobs import job_for
 
 BETAS = (1, 2, 3, 4, 5)
 GENERALIZING = ("burel", "burel, nearest", "lmondrian", "lmondrian, fallback", "dmondrian")
@@ -60,13 +54,13 @@ def figure_4c(name: str, rows: int | None, queries: int) -> Iterator[Row]:
                 yield {"ail": loss, "method": method, "ail reached": found[1].ail, "beta reached": found[1].beta}
 
 
-def compared(table: Cells, beta: float, key: dict, methods: tuple[str, ...]) -> Iterator[Row]:
+def compared(table: Any, beta: float, key: dict, methods: tuple[str, ...]) -> Iterator[Row]:
     for method in methods:
         try:
             made = make(method, table, beta)
-        except PromiseUnreachable:
+        except rt.PromiseUnreachable:
             continue
-        yield {**key, "method": method, "ail": made.ail, "cpu": made.cpu, "classes": made.recipe.groups}
+        yield {**key, "method": method, "ail": made.ail, "cpu": made.cpu, "classes": made.classes}
 
 
 def figure_5(name: str, rows: int | None, queries: int, only: str = "") -> Iterator[Row]:
@@ -108,14 +102,12 @@ def figure_7(name: str, rows: int | None, queries: int) -> Iterator[Row]:
         yield from compared(cells(name, count, 3), 4, {"rows": count}, GENERALIZING)
 
 
-def workload(table: Cells, predicates: int, selectivity: float, queries: int) -> Workload:
-    sizes = [domain.size for domain in (*table.quasi, *table.sensitive)]
-    return Workload.draw(
-        sizes, predicates=predicates, selectivity=selectivity, queries=queries, rng=np.random.default_rng(11)
-    )
+def workload(table: Any, predicates: int, selectivity: float, queries: int) -> rt.Workload:
+    rng = np.random.default_rng(11)
+    return rt.Workload.draw(table, predicates=predicates, selectivity=selectivity, queries=queries, rng=rng)
 
 
-def settings(name: str, rows: int | None, part: str) -> Iterator[tuple[dict, Cells, int, float, float]]:
+def settings(name: str, rows: int | None, part: str) -> Iterator[tuple[dict, Any, int, float, float]]:
     """(what varies, cells, predicates, selectivity, beta) of figures 8 and 9."""
     most = most_quasi(name)
     if part == "a":
@@ -138,8 +130,8 @@ def figure_8(part: str) -> Callable[..., Iterator[Row]]:
             asked = workload(table, predicates, selectivity, queries)
             true = asked.exact(table)
             for method in ("burel", "burel, nearest", "lmondrian", "lmondrian, fallback", "dmondrian"):
-                estimate = asked.generalized(make(method, table, beta).boxes)
-                yield {**key, "method": method, "median error": median_relative_error(estimate, true)}
+                estimate = asked.generalized(make(method, table, beta).plan.boxes)
+                yield {**key, "method": method, "median error": asked.median_error(estimate, true)}
 
     figure.__doc__ = figure_8.__doc__
     return figure
@@ -156,23 +148,22 @@ def figure_9(part: str) -> Callable[..., Iterator[Row]]:
             yield {
                 **key,
                 "method": "baseline",
-                "median error": median_relative_error(asked.baseline(table, selected), true),
+                "median error": asked.median_error(asked.baseline(table, selected), true),
             }
             for matrix in ("rank-one", "theorem3"):
                 try:
                     estimate = perturbed(table, beta, matrix, asked)
-                except PromiseUnreachable:
+                except rt.PromiseUnreachable:
                     continue
-                yield {**key, "method": matrix, "median error": median_relative_error(estimate, true)}
+                yield {**key, "method": matrix, "median error": asked.median_error(estimate, true)}
 
     figure.__doc__ = figure_9.__doc__
     return figure
 
 
-def perturbed(table: Cells, beta: float, matrix: str, asked: Workload) -> np.ndarray:
-    recipe = BetaPerturbation(matrix=matrix).plan(table, Promises.of([BetaLikeness(beta)]), Random.from_seed(5))
-    published, _ = gather(table.quasi, table.sensitive, table.codes[recipe.cell], recipe.values, recipe.quota)
-    return asked.perturbed(published, np.array(recipe.matrix) / recipe.per, recipe.occurring)
+def perturbed(table: Any, beta: float, matrix: str, asked: rt.Workload) -> np.ndarray:
+    job = job_for(table, [rt.BetaLikeness(beta)], rt.BetaPerturbation(matrix=matrix))
+    return asked.perturbed(*rt.plan(job, cells=table, seed=5).redrawn)
 
 
 def section_7(name: str, rows: int | None, queries: int) -> Iterator[Row]:
@@ -181,7 +172,7 @@ def section_7(name: str, rows: int | None, queries: int) -> Iterator[Row]:
     for beta in BETAS:
         made = make("burel", table, beta)
         weights = made.sizes / made.sizes.sum()
-        outcome = naive_bayes(of_cells(table, made.boxes))
+        outcome = rt.attack(made.plan, name="naive-bayes")
         yield {
             "beta": beta, "t": made.closeness.max(), "average t": made.closeness @ weights, "l": made.diversity.min(),
             "average l": made.diversity @ weights, "naive Bayes": outcome.success, "low": outcome.low, "high": outcome.high,

@@ -10,14 +10,13 @@ import json
 import os
 from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 import reticent as rt
 from reticent import datasets
-from reticent.engines import local
-from reticent.table.cells import Cells
 
 REAL = Path(__file__).resolve().parents[3] / "shared" / "data"
 PREPARED = ("adult30k", "acs100k", "acs265k", "acs500k")
@@ -34,13 +33,13 @@ def most_quasi(name: str) -> int:
 
 
 @cache
-def cells(name: str, rows: int | None, quasi: int) -> Cells:
+def cells(name: str, rows: int | None, quasi: int) -> Any:
     """The first `quasi` quasi-identifiers and the sensitive column, the first `rows` rows of a fixed random order."""
     load = {"census": census, "teachers": teachers, "deaths": deaths}.get(name) or partial(prepared, name)
     frame, columns = load(rows)
     *names, sensitive = columns
     kept = {column: columns[column] for column in (*names[:quasi], sensitive)}
-    return local.count(frame.select(list(kept)).lazy(), kept).cells
+    return rt.count(rt.Job(columns=kept, promises=[rt.KAnonymity(2)]), frame=frame.select(list(kept)))
 
 
 def census(rows: int | None) -> tuple[pl.DataFrame, dict]:

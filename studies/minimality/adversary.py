@@ -15,22 +15,17 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache, lru_cache
 from itertools import combinations, permutations
 from typing import Any
 
 import numpy as np
+import polars as pl
 
-from reticent.models.beta_likeness import BetaLikeness
-from reticent.models.probabilistic_l_diversity import ProbabilisticLDiversity
-from reticent.models.promises import Promises
-from reticent.models.t_closeness import TCloseness
-from reticent.randomness import Random
-from reticent.recipe.group_labels import coalesce
-from reticent.table.cells import gather
-from reticent.table.domain import range_domain, tree_domain
-from reticent.table.hierarchy import Hierarchy
+import reticent as rt
 
-AXIS = "0123456789"
+AXIS = tuple("0123456789")
+NAMES = "abcdef"
 Points = tuple[tuple[int, ...], ...]  # each person's quasi-identifiers
 Table = tuple[int, ...]  # each person's sensitive value
 Release = tuple[
@@ -52,17 +47,26 @@ def tables(counts: Sequence[int]) -> list[Table]:
 
 def published(method: Any, promise: Any, points: Points, table: Table, key: int) -> Release:
     """What the recipient sees: each group's label and how often it holds each value."""
-    quasi = tuple(
-        range_domain(f"q{at}", "numeric", "Int64", list(AXIS), np.arange(len(AXIS)), null=False)
-        for at in range(len(points[0]))
-    )
-    values = tree_domain("s", "String", Hierarchy.flat(list("abcdef"[: max(table) + 1])), null=False, given=True)
-    codes, held = np.array(points, np.int32), np.array(table, np.int32)[:, None]
-    cells = gather(quasi, (values,), codes, held, np.ones(len(points), np.int64))[0]
-    recipe = coalesce(method.plan(cells, Promises.of([promise]), Random.from_seed(key)))[0]
-    lower, upper = recipe.spans()
-    counts = recipe.as_groups().histogram(0)
-    return tuple(sorted(zip(*(map(tuple, array.tolist()) for array in (lower, upper, counts)), strict=True)))
+    job = rt.Job(columns=columns(len(points[0]), max(table) + 1), promises=[promise], method=method)
+    planned = rt.plan(job, cells=counted(points, table), seed=key)
+    parts = (planned.boxes.first.T, planned.boxes.last.T, planned.histogram())
+    return tuple(sorted(zip(*(map(tuple, part.tolist()) for part in parts), strict=True)))
+
+
+@cache
+def columns(quasi: int, values: int) -> dict[str, rt.Column]:
+    """Every number from 0 to 9 is a value that people could have, whether or not somebody has it."""
+    tree = rt.Hierarchy.flat(list(NAMES[:values]))
+    return {**{f"q{at}": rt.quasi(order=AXIS) for at in range(quasi)}, "s": rt.sensitive(hierarchy=tree)}
+
+
+@lru_cache(maxsize=1_000)
+def counted(points: Points, table: Table) -> Any:
+    """The cells of these people: every method and key plans on the same."""
+    axes = {f"q{at}": [AXIS[place] for place in axis] for at, axis in enumerate(zip(*points, strict=True))}
+    frame = pl.DataFrame({**axes, "s": [NAMES[value] for value in table]})
+    job = rt.Job(columns=columns(len(axes), max(table) + 1), promises=[rt.KAnonymity(2)])
+    return rt.count(job, frame=frame)
 
 
 def consistent(points: Points, table: Table, release: Release) -> bool:
@@ -94,11 +98,11 @@ def beliefs(weights: Counter[Table], values: int) -> list[Belief]:
 
 def exceeds(promise: Any, belief: Belief, overall: Belief) -> bool:
     """Whether a belief breaks the promise's inequality, by formulas of its own."""
-    if isinstance(promise, ProbabilisticLDiversity):
+    if isinstance(promise, rt.ProbabilisticLDiversity):
         return max(belief) > 1 / promise.l
-    if isinstance(promise, BetaLikeness) and not promise.enhanced:
+    if isinstance(promise, rt.BetaLikeness) and not promise.enhanced:
         return any(q > p * (1 + promise.beta) for q, p in zip(belief, overall, strict=True))
-    if isinstance(promise, TCloseness) and promise.distance == "equal":
+    if isinstance(promise, rt.TCloseness) and promise.distance == "equal":
         return sum(abs(q - p) for q, p in zip(belief, overall, strict=True)) / 2 > promise.t
     raise NotImplementedError(f"no inequality for {promise}")
 

@@ -10,13 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from reticent.methods.burel import Burel
-from reticent.methods.mondrian import Mondrian
-from reticent.methods.mosaic import Mosaic
-from reticent.methods.sabre import Sabre
-from reticent.models.beta_likeness import BetaLikeness
-from reticent.models.probabilistic_l_diversity import ProbabilisticLDiversity
-from reticent.models.t_closeness import TCloseness
+import reticent as rt
 from studies.minimality.adversary import attacked, exceeds, people
 
 Row = dict[str, Any]
@@ -41,20 +35,20 @@ SETTINGS = {
     "secret": Setting(6, 6, 1, (2, 2, 2), tuple(range(1, 21))),
 }
 METHODS = {
-    "mondrian": Mondrian(),
-    "mondrian (median)": Mondrian(cuts="median"),
-    "mosaic": Mosaic(effort="quick", threads=1),
-    "burel": Burel(),
-    "sabre": Sabre(),
+    "mondrian": rt.Mondrian(),
+    "mondrian (median)": rt.Mondrian(cuts="median"),
+    "mosaic": rt.Mosaic(effort="quick", threads=1),
+    "burel": rt.Burel(),
+    "sabre": rt.Sabre(),
 }
 DRAWS_NOTHING = (
     "mondrian",
     "mondrian (median)",
 )  # a secret key hides nothing of these: their rows would be those of `line`
 PROMISES = {
-    "probabilistic l = 2": ProbabilisticLDiversity(2),
-    "basic beta = 1": BetaLikeness(1, enhanced=False),
-    "t = 1/3, equal": TCloseness("1/3"),
+    "probabilistic l = 2": rt.ProbabilisticLDiversity(2),
+    "basic beta = 1": rt.BetaLikeness(1, enhanced=False),
+    "t = 1/3, equal": rt.TCloseness("1/3"),
 }
 
 

@@ -8,18 +8,14 @@ from __future__ import annotations
 
 import argparse
 import csv
-import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import reticent as rt
-from reticent.methods.mosaic.space import space_of
-from reticent.models.promises import Promises
-from reticent.randomness import Random
-from reticent.recipe.group_labels import coalesce
-from reticent.table.cells import Cells
 from studies.beta_likeness.tables import available, cells, most_quasi
 from studies.chart import line_chart
+from studies.jobs import job_for
 
 RESULTS = Path(__file__).parent / "results"
 SECONDS = (0.25, 0.5, 1, 2, 4, 8, 16)
@@ -46,32 +42,25 @@ def main() -> None:
         save(options.out, table, list(curves(cells(table, ROWS.get(table), most_quasi(table)), SECONDS)))
 
 
-def curves(table: Cells, seconds: tuple[float, ...]) -> Iterator[dict]:
-    for name, given in PROMISES.items():
-        promises = Promises.of(given)
-        before = time.process_time()
-        reference = loss_of(table, rt.Mondrian(cuts="loss"), promises)
-        mondrian = time.process_time() - before
+def curves(table: Any, seconds: tuple[float, ...]) -> Iterator[dict]:
+    for name, promises in PROMISES.items():
+        mondrian = rt.plan(job_for(table, promises, rt.Mondrian(cuts="loss")), cells=table, seed=1)
+        reference = mondrian.loss
         for moment, loss in sorted(watched(table, promises, seconds).items()):
             yield {"method": name, "CPU seconds": moment, "share of Mondrian's loss": loss / reference, "loss": loss,
-                   "Mondrian's loss": reference, "Mondrian's CPU seconds": mondrian}  # fmt: skip
+                   "Mondrian's loss": reference, "Mondrian's CPU seconds": mondrian.seconds}  # fmt: skip
 
 
-def watched(table: Cells, promises: Promises, seconds: tuple[float, ...]) -> dict[float, float]:
+def watched(table: Any, promises: list[Any], seconds: tuple[float, ...]) -> dict[float, float]:
     """The loss at each moment, from the first one at which there is something to publish."""
     found: dict[float, float] = {}
 
     def watch(now) -> None:
         found.update({moment: now.loss for moment in seconds if now.cpu_seconds <= moment})
 
-    rt.Mosaic(effort=max(seconds), threads=1).plan(table, promises, Random.from_seed(1), watch)
+    job = job_for(table, promises, rt.Mosaic(effort=max(seconds), threads=1))
+    rt.plan(job, cells=table, seed=1, watch=watch)
     return found
-
-
-def loss_of(table: Cells, method, promises: Promises) -> float:
-    recipe, _ = coalesce(method.plan(table, promises, Random.from_seed(1)))
-    lower, upper = recipe.spans()
-    return float((space_of(table).per_row(lower, upper) * recipe.as_groups().sizes).sum() / table.rows)
 
 
 def save(folder: Path, name: str, rows: list[dict]) -> None:

@@ -14,10 +14,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from reticent.attacks.eligibility.enumerated import worst, worst_withheld
-from reticent.attacks.eligibility.risk import risk
-from reticent.methods.suppression.levels import eligible
-from reticent.methods.suppression.stage import KINDS
+import reticent as rt
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 NAMES = {"unsafe": "unsafe D", "safe": "safe D", "randomized": "R-suppression", "calibrated": "calibrated (ours)"}
@@ -47,7 +44,12 @@ def sampled_counts(share: float, seed: int = 0) -> Iterator[np.ndarray]:
 
 
 def violated(counts: np.ndarray, l: int) -> bool:
-    return not eligible(counts, l)
+    """Whether some value is held by more than one in l."""
+    return bool(l * counts.max() > counts.sum())
+
+
+def suppression(kind: str, l: int) -> rt.Suppression:
+    return rt.Suppression(l=l, kind=kind, acknowledge=True if kind == "unsafe" else None)
 
 
 def figure_5() -> Iterator[Row]:
@@ -66,7 +68,7 @@ def rates(drawn: list[np.ndarray], l: int) -> Iterator[tuple[str, float]]:
     """The mean suppression rate of every method over samples."""
     open_ = [counts for counts in drawn if violated(counts, l) and len(counts) >= l]
     for kind, name in NAMES.items():
-        yield name, sum(KINDS[kind].expected(counts, l) / counts.sum() for counts in open_) / len(drawn)
+        yield name, sum(suppression(kind, l).expected(counts) / counts.sum() for counts in open_) / len(drawn)
     yield "suppress all", sum(violated(counts, l) for counts in drawn) / len(drawn)
 
 
@@ -102,28 +104,32 @@ def figure_8b() -> Iterator[Row]:
 def posterior_small() -> Iterator[Row]:
     """worst posterior over all releases of 24 records in 6 values, exactly, uniform prior"""
     for l in range(2, 7):
+        found = rt.calibrate("suppression", rows=24, values=6, l=l)
         for kind, name in NAMES.items():
-            yield {"l": l, "method": name, "posterior": float(worst(24, 6, l, kind, "uniform")),
-                   "withheld posterior": float(worst_withheld(24, 6, l, kind, "uniform")), "bound": 1 / l}  # fmt: skip
+            yield {"l": l, "method": name, "posterior": found[kind]["worst_posterior"],
+                   "withheld posterior": found[kind]["worst_withheld_posterior"], "bound": 1 / l}  # fmt: skip
         yield {"l": l, "method": "1 / l", "posterior": 1 / l, "withheld posterior": 1 / l, "bound": 1 / l}
 
 
 def posterior_priors() -> Iterator[Row]:
     """worst posterior over all releases of 18 records in 5 values, l = 3, by prior (1 uniform, 2 shapes, 3 records, 4 plausible)"""
     for at, prior in enumerate(("uniform", "shapes", "records", "plausible"), start=1):
+        found = rt.calibrate("suppression", rows=18, values=5, l=3, prior=prior)
         for kind, name in NAMES.items():
-            yield {"prior": at, "method": name, "posterior": float(worst(18, 5, 3, kind, prior)), "bound": 1 / 3}
+            yield {"prior": at, "method": name, "posterior": found[kind]["worst_posterior"], "bound": 1 / 3}
 
 
 def posterior_zipf() -> Iterator[Row]:
     """worst posterior over all releases of Zipf counts, alpha = 1, uniform prior, exactly"""
     for l in range(4, 11):
+        attacked = rt.calibrate("suppression", counts=zipf(1.0).tolist(), l=l)
         for kind, name in NAMES.items():
-            found = risk(zipf(1.0).tolist(), l, kind)
-            yield {"l": l, "method": name, "posterior": found.worst_posterior, "low": found.low, "high": found.high, "how": found.how,
-                   "mean": "" if found.mean_posterior is None else found.mean_posterior, "releases": found.releases,
-                   "attacked": found.attacked, "bound": 1 / l, "withheld low": found.withheld_low, "withheld high": found.withheld_high,
-                   "withheld how": found.withheld_how}  # fmt: skip
+            found = attacked[kind]
+            (low, high), (withheld_low, withheld_high) = ends(found), withheld_ends(found)
+            yield {"l": l, "method": name, "posterior": found["worst_posterior"], "low": low, "high": high, "how": found["how"],
+                   "mean": found.get("mean_posterior", ""), "releases": found["releases"], "attacked": found["attacked"],
+                   "bound": 1 / l, "withheld low": withheld_low, "withheld high": withheld_high,
+                   "withheld how": found["withheld_how"]}  # fmt: skip
         yield {"l": l, "method": "1 / l", "posterior": 1 / l, "low": 1 / l, "high": 1 / l, "bound": 1 / l}
 
 
@@ -132,17 +138,29 @@ def posterior_adult() -> Iterator[Row]:
     drawn = list(sampled_counts(0.005))
     for l in (5, 6, 7):
         open_ = [counts for counts in drawn if violated(counts, l) and len(counts) >= l]
+        attacked = [rt.calibrate("suppression", counts=counts.tolist(), l=l) for counts in open_]
         for kind in NAMES:
-            found = [risk(counts.tolist(), l, kind) for counts in open_]
-            low, high = (float(np.mean([getattr(one, end) for one in found])) for end in ("low", "high"))
-            yield {"l": l, "method": NAMES[kind], "posterior": high, "low": low, "high": high,
-                   "how": "exact" if all(one.how == "exact" for one in found) else "bounds",
-                   "greatest": max(one.high for one in found), "above bound": sum(one.low > 1 / l for one in found),
-                   "samples": len(found), "releases": sum(one.releases for one in found), "bound": 1 / l,
-                   "withheld low": float(np.mean([one.withheld_low for one in found])),
-                   "withheld high": float(np.mean([one.withheld_high for one in found])),
-                   "withheld greatest": max(one.withheld_high for one in found),
-                   "withheld above bound": sum(one.withheld_low > 1 / l for one in found)}  # fmt: skip
+            found = [each[kind] for each in attacked]
+            low, high = np.array([ends(each) for each in found]).T
+            withheld_low, withheld_high = np.array([withheld_ends(each) for each in found]).T
+            yield {"l": l, "method": NAMES[kind], "posterior": float(high.mean()), "low": float(low.mean()),
+                   "high": float(high.mean()), "how": "exact" if all(each["how"] == "exact" for each in found) else "bounds",
+                   "greatest": float(high.max()), "above bound": int((low > 1 / l).sum()),
+                   "samples": len(found), "releases": sum(each["releases"] for each in found), "bound": 1 / l,
+                   "withheld low": float(withheld_low.mean()), "withheld high": float(withheld_high.mean()),
+                   "withheld greatest": float(withheld_high.max()),
+                   "withheld above bound": int((withheld_low > 1 / l).sum())}  # fmt: skip
+
+
+def ends(found: dict) -> tuple[float, float]:
+    """Between which ends a posterior lies: both are the posterior where it is exact."""
+    worst = found["worst_posterior"]
+    return found.get("low", worst), found.get("high", worst)
+
+
+def withheld_ends(found: dict) -> tuple[float, float]:
+    worst = found["worst_withheld_posterior"]
+    return found.get("withheld_low", worst), found.get("withheld_high", worst)
 
 
 FIGURES: dict[str, Callable[[], Iterator[Row]]] = {

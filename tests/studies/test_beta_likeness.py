@@ -32,7 +32,7 @@ def test_measures_of_classes_agree_with_their_promise():
     assert 0 <= made.ail <= 1
     assert made.diversity.min() >= 1
     assert make("tmondrian", table, 0.2).closeness.max() <= 0.2 + 1e-12
-    assert made.boxes.until[:, -1].sum() == 12_000
+    assert made.plan.boxes.until[:, -1].sum() == 12_000
 
 
 def test_a_chart_shows_every_method_once():

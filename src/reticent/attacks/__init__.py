@@ -18,6 +18,7 @@ def attack(
 ) -> Any:
     """Attack a release as the adversary of that name, who knows the quasi-identifiers of every row of the source.
 
+    A plan (`rt.plan`) is attacked as its release would be: it knows its people, and takes no source.
     An attack that reads the release's files alone needs no source: what it knows is the algorithm.
     """
     from reticent.attacks.seen import seen
@@ -25,6 +26,8 @@ def attack(
     if name not in ATTACKS:
         raise RequestError(f"There is no attack {name!r}.", attempt=suggest(str(name), ATTACKS))
     function = catalogue.load(ATTACKS[name].function)
+    if hasattr(release, "seen"):
+        return function(_seen_of_plan(release, source, name), **how)
     if not ATTACKS[name].needs_source:
         return function(_opened(release), **how)
     if source is None:
@@ -33,6 +36,15 @@ def attack(
             attempt="source=..., --source DATA.",
         )
     return function(seen(release, source, missing=missing), **how)
+
+
+def _seen_of_plan(plan: Any, source: Any, name: str) -> Any:
+    """What the adversary would see of the planned release."""
+    if source is not None:
+        raise RequestError("A plan knows the people that it was made for.", attempt="leaving the source out.")
+    if not ATTACKS[name].needs_source:
+        raise RequestError(f"The attack {name!r} reads a release's files.", attempt="rt.publish(...) first.")
+    return plan.seen()
 
 
 def _opened(release: Any) -> Any:

@@ -38,42 +38,16 @@ def calibrate(
         raise RequestError(f"{method!r} cannot be calibrated.", attempt=suggest(method, METHODS))
     if counts is None or l is None:
         raise RequestError("suppression is calibrated from counts and l.", attempt="--counts 10,4,2,1,1 --l 3.")
+    from reticent.calibrate import calibrate as calibrated
     from reticent.cli.printing import say_json, stages
 
     with stages(json) as progress:
         progress("attacking")
-        found = suppression(_counts(counts), l, prior)
+        found = calibrated(method, counts=_counts(counts), l=l, prior=prior)
     if json:
         say_json(found)
     else:
         _show(found)
-
-
-def suppression(counts: list[int], l: int, prior: str) -> dict[str, Any]:  # noqa: E741
-    """One object with an entry for each kind."""
-    from reticent.attacks.eligibility.priors import Prior
-    from reticent.attacks.eligibility.risk import risk
-    from reticent.errors import RequestError
-    from reticent.methods.suppression.stage import refuse_few_values
-
-    if l < 2:
-        raise RequestError(f"l = {l} asks for nothing.", attempt="--l 2 or more.")
-    Prior(prior)
-    rows, most = sum(counts), max(counts)
-    found: dict[str, Any] = {"method": "suppression", "counts": counts, "l": l, "prior": prior, "rows": rows,
-                             "eligible": l * most <= rows, "supports": rows // most, "bound": 1 / l}  # fmt: skip
-    if not found["eligible"]:
-        refuse_few_values(len(counts), l, "the given counts")
-    for name in KINDS:
-        one = risk(counts, l, name, prior, samples=2_000)
-        found[name] = {"suppressed": one.suppressed, "worst_posterior": one.worst_posterior, "how": one.how,
-                       "worst_withheld_posterior": one.worst_withheld_posterior, "withheld_how": one.withheld_how,
-                       "releases": one.releases, "attacked": one.attacked}  # fmt: skip
-        if one.how != "exact":
-            found[name] |= {"low": one.low, "high": one.high}
-        if one.withheld_how != "exact":
-            found[name] |= {"withheld_low": one.withheld_low, "withheld_high": one.withheld_high}
-    return found
 
 
 def _counts(text: str) -> list[int]:

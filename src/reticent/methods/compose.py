@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 from reticent.errors import JobError
 from reticent.methods.protocols import Anytime, Method, Stage
@@ -30,10 +31,11 @@ def plan(
     rng: Random,
     suppress_at_most: Fraction = Fraction(0),
     say: Callable[[str], None] = lambda stage: None,
+    watch: Callable[[Any], bool | None] | None = None,
 ) -> Recipe:
     """The stages one after the other, then the method on what they kept, for the promises that no stage keeps.
 
-    A method that improves as long as it may (`anytime`) says its loss on the way.
+    A method that improves as long as it may (`anytime`) says its loss on the way, or tells it to `watch`.
     """
     if suppress_at_most:
         return plan_withholding(method, cells, promises, rng, suppress_at_most)
@@ -43,9 +45,8 @@ def plan(
         prepared, cells = step if prepared is None else prepared.then(step), step.cells
     left = left_to_method(stages, promises)
     if isinstance(method, Anytime):
-        recipe = method.plan(
-            cells, left, rng, watch=lambda at: say(f"planning: loss {at.loss:.4f} after {at.sweep} sweeps")
-        )
+        told = watch or (lambda now: say(f"planning: loss {now.loss:.4f} after {now.sweep} sweeps"))
+        recipe = method.plan(cells, left, rng, watch=told)
     else:
         recipe = method.plan(cells, left, rng)
     for stage in stages:

@@ -24,14 +24,15 @@ class Labels:
 
 def coalesce(recipe: Recipe) -> tuple[Recipe, Labels]:
     """The same rows, equal labels in one group, and the labels."""
-    found = _labels(recipe)
+    found = labels_of(recipe)
     unique, number = np.unique(found.of_group, axis=0, return_inverse=True)
     if len(unique) == recipe.groups:
         return recipe, found
     return recipe.renumbered(number.reshape(-1)), Labels(found.texts, unique)
 
 
-def _labels(recipe: Recipe) -> Labels:
+def labels_of(recipe: Recipe) -> Labels:
+    """The labels of the groups as they are, whether or not two of them are equal."""
     lower, upper = recipe.spans()
     texts, columns = [], []
     for at, domain in enumerate(recipe.cells.quasi):

@@ -14,6 +14,7 @@ expected selectivity theta.  A categorical attribute's range is one of its leave
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,9 +39,17 @@ class Workload:
 
     @classmethod
     def draw(
-        cls, sizes: list[int], *, predicates: int, selectivity: float, queries: int, rng: np.random.Generator
+        cls,
+        sizes: Sequence[int] | Cells,
+        *,
+        predicates: int,
+        selectivity: float,
+        queries: int,
+        rng: np.random.Generator,
     ) -> Workload:
-        """Random queries over attributes with so many codes each, the sensitive one last."""
+        """Random queries over attributes with so many codes each, the sensitive one last; or over those of cells."""
+        if isinstance(sizes, Cells):
+            sizes = [domain.size for domain in (*sizes.quasi, sizes.sensitive[0])]
         axes = len(sizes) - 1
         if not 1 <= predicates <= axes:
             raise JobError(f"A query has 1 to {axes} predicates on quasi-identifiers, not {predicates}.")
@@ -106,6 +115,11 @@ class Workload:
         holes, prefix = boxes.holes
         overlap_counts(boxes.first, boxes.last, holes, prefix, boxes.until, self.lower, self.upper, found)
         return found
+
+    @staticmethod
+    def median_error(estimate: np.ndarray, true: np.ndarray) -> float:
+        """The median of |estimate - true| / true over the queries whose true answer is not 0."""
+        return median_relative_error(estimate, true)
 
 
 def _inside(histograms: np.ndarray, among: np.ndarray) -> np.ndarray:

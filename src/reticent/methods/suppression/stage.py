@@ -18,6 +18,7 @@ returned as it is (ERRATA 2.2).  Rows whose value is missing are left alone: eli
 # ruff: noqa: E741  `l` is the field's own letter
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
 from typing import Any, ClassVar, TypeGuard
@@ -73,6 +74,15 @@ class Suppression:
     def parameters(self) -> dict[str, Any]:
         """What the promises that this stage keeps are verified with."""
         return {"kind": self.kind, "l": self.l, "column": self.column}
+
+    def expected(self, counts: Sequence[int] | np.ndarray) -> float:
+        """How many records are withheld on average of a table whose values are held so often; none of an eligible one."""
+        held = np.asarray(counts, np.int64)
+        falling = -np.sort(-held[held > 0])
+        if eligible(falling, self.l):
+            return 0.0
+        refuse_few_values(len(falling), self.l, "the given counts")
+        return KINDS[self.kind].expected(falling, self.l)
 
     @classmethod
     def advice(cls, cells: Cells, promises: Promises) -> list[dict[str, Any]]:

@@ -129,11 +129,11 @@ class Boxes:
 def boxes(entries: Sequence[ColumnEntry], frame: pl.DataFrame, cells: Cells) -> Boxes:
     """The groups of a published table, over the cells of the table it was made from."""
     sensitive = cells.sensitive[0]
-    numbers, covers = [], []
-    for entry, domain in zip(entries, cells.quasi, strict=True):
-        number, labels = _numbered(frame[entry.name])
+    numbers, labels = [], []
+    for entry in entries:
+        number, distinct = _numbered(frame[entry.name])
         numbers.append(number)
-        covers.append(_cover(entry, domain, labels))
+        labels.append(distinct)
     numbered = np.column_stack(numbers) if numbers else np.zeros((len(frame), 0), np.int64)
     unique, group = np.unique(numbered, axis=0, return_inverse=True)
     known = {text: code for code, text in enumerate(sensitive.texts)}
@@ -141,7 +141,7 @@ def boxes(entries: Sequence[ColumnEntry], frame: pl.DataFrame, cells: Cells) -> 
     value = texts.replace_strict(known, default=max(sensitive.null_code, 0), return_dtype=pl.Int64).to_numpy()
     counts = np.zeros((len(unique), sensitive.size + 1), np.int64)
     np.add.at(counts, (group.reshape(-1), value + 1), 1)
-    return Boxes(tuple(covers), np.ascontiguousarray(unique.T), np.cumsum(counts, axis=1))
+    return Boxes(covers_of(entries, cells, labels), np.ascontiguousarray(unique.T), np.cumsum(counts, axis=1))
 
 
 def _numbered(labels: pl.Series) -> tuple[np.ndarray, list[str | None]]:
@@ -150,6 +150,11 @@ def _numbered(labels: pl.Series) -> tuple[np.ndarray, list[str | None]]:
     number = pl.DataFrame({"label": distinct, "number": np.arange(len(distinct))})
     rows = pl.DataFrame({"label": labels}).join(number, on="label", how="left", nulls_equal=True, maintain_order="left")
     return rows["number"].to_numpy(), distinct.to_list()
+
+
+def covers_of(entries: Sequence[ColumnEntry], cells: Cells, labels: Sequence[list[str | None]]) -> tuple[Cover, ...]:
+    """Which codes of the cells the distinct labels of each quasi-identifier cover."""
+    return tuple(_cover(*column) for column in zip(entries, cells.quasi, labels, strict=True))
 
 
 def _cover(entry: ColumnEntry, domain: Domain, labels: list[str | None]) -> Cover:

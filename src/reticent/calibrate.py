@@ -1,0 +1,98 @@
+"""Parameters from guarantees and back, from numbers alone: what `reticent calibrate METHOD` prints.
+
+calibrate("suppression", counts=[10, 4, 2, 1, 1], l=3)    of one table, by how many rows hold each sensitive value
+calibrate("suppression", rows=18, values=5, l=3)          of every table of so many rows in so many values, by enumeration
+"""
+
+# ruff: noqa: E741  `l` is the field's own letter
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from reticent.attacks.eligibility.enumerated import worst, worst_withheld
+from reticent.attacks.eligibility.priors import Prior
+from reticent.attacks.eligibility.risk import risk
+from reticent.errors import RequestError, suggest
+from reticent.methods.suppression.stage import KINDS, refuse_few_values
+
+SAMPLES = 2_000
+MOST_ROWS = 40  # tables of more rows are too many to list
+
+
+def calibrate(method: str, **given: Any) -> dict[str, Any]:
+    """What a method would cost and what an adversary would learn; which numbers are given depends on the method."""
+    if method not in METHODS:
+        raise RequestError(f"{method!r} cannot be calibrated.", attempt=suggest(str(method), METHODS))
+    return METHODS[method](**given)
+
+
+def suppression(
+    *,
+    l: int,
+    counts: Sequence[int] | None = None,
+    rows: int | None = None,
+    values: int | None = None,
+    prior: str = "uniform",
+    kinds: Sequence[str] = tuple(KINDS),
+) -> dict[str, Any]:
+    """For each kind what it withholds on average, and the worst posteriors of who knows the algorithm."""
+    Prior(prior)
+    if l < 2:
+        raise RequestError(f"l = {l} asks for nothing.", attempt="l = 2 or more.")
+    for kind in kinds:
+        if kind not in KINDS:
+            raise RequestError(f"suppression: kind {kind!r} is not known.", attempt=suggest(str(kind), KINDS))
+    if counts is not None and rows is None and values is None:
+        return _of_counts([int(count) for count in counts], l, prior, kinds)
+    if counts is None and rows is not None and values is not None:
+        return _of_every_table(rows, values, l, prior, kinds)
+    raise RequestError(
+        "suppression is calibrated from counts, or from rows and values.",
+        attempt="counts=[10, 4, 2, 1, 1], l=3, or rows=18, values=5, l=3.",
+    )
+
+
+def _of_counts(counts: list[int], l: int, prior: str, kinds: Sequence[str]) -> dict[str, Any]:
+    if not counts or min(counts) < 1:
+        raise RequestError("counts are whole numbers above 0.", attempt="counts=[10, 4, 2, 1, 1].")
+    rows, most = sum(counts), max(counts)
+    found: dict[str, Any] = {"method": "suppression", "counts": counts, "l": l, "prior": prior, "rows": rows,
+                             "eligible": l * most <= rows, "supports": rows // most, "bound": 1 / l}  # fmt: skip
+    if not found["eligible"]:
+        refuse_few_values(len(counts), l, "the given counts")
+    for kind in kinds:
+        attacked = risk(counts, l, kind, prior, samples=SAMPLES)
+        found[kind] = {"suppressed": attacked.suppressed, "worst_posterior": attacked.worst_posterior, "how": attacked.how,
+                       "worst_withheld_posterior": attacked.worst_withheld_posterior, "withheld_how": attacked.withheld_how,
+                       "releases": attacked.releases, "attacked": attacked.attacked}  # fmt: skip
+        if attacked.mean_posterior is not None and not found["eligible"]:
+            found[kind]["mean_posterior"] = attacked.mean_posterior
+        if attacked.how != "exact":
+            found[kind] |= {"low": attacked.low, "high": attacked.high}
+        if attacked.withheld_how != "exact":
+            found[kind] |= {"withheld_low": attacked.withheld_low, "withheld_high": attacked.withheld_high}
+    return found
+
+
+def _of_every_table(rows: int, values: int, l: int, prior: str, kinds: Sequence[str]) -> dict[str, Any]:
+    """The worst of all releases of all tables that are not l-eligible; the prior `plausible` has no posterior of the withheld."""
+    if not 2 <= values <= rows <= MOST_ROWS:
+        raise RequestError(
+            f"Every table of {rows} rows in {values} values cannot be listed.",
+            why=f"There are at least 2 values, each occurs, and {MOST_ROWS} rows are as many as can be enumerated.",
+            attempt="counts=[...] of one table.",
+        )
+    refuse_few_values(values, l, "the given tables")
+    found: dict[str, Any] = {"method": "suppression", "rows": rows, "values": values, "l": l, "prior": prior,
+                             "bound": 1 / l}  # fmt: skip
+    for kind in kinds:
+        found[kind] = {"worst_posterior": float(worst(rows, values, l, kind, prior)), "how": "exact"}
+        if not Prior(prior).plausible:
+            withheld = float(worst_withheld(rows, values, l, kind, prior))
+            found[kind] |= {"worst_withheld_posterior": withheld, "withheld_how": "exact"}
+    return found
+
+
+METHODS = {"suppression": suppression}

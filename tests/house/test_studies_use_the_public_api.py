@@ -1,0 +1,59 @@
+"""The papers' experiments are made with what every user has: public names, and the modules that the docs name."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import reticent
+from tests.house.repository import ROOT, imports
+
+MODULES = {"reticent.datasets", "reticent.errors"}  # public as modules
+STUDIES = sorted((ROOT / "studies").rglob("*.py"))
+WITH_INTERNALS: dict[str, set[str]] = {}  # study -> internals it still imports; it may only shrink
+
+
+def public(name: str) -> bool:
+    """`reticent`, one of its public names, or a public module or what is in it."""
+    package, _, rest = name.partition(".")
+    return not rest or rest in reticent.__all__ or any(name == m or name.startswith(f"{m}.") for m in MODULES)
+
+
+def aliases(tree: ast.AST) -> set[str]:
+    """What the package is called in a file."""
+    return {
+        alias.asname or alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import)
+        for alias in node.names
+        if alias.name == "reticent"
+    }
+
+
+def relative(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+@pytest.mark.parametrize("path", STUDIES, ids=relative)
+def test_a_study_imports_nothing_but_public_names(path: Path):
+    internals = {name for name in imports(path) if not public(name)}
+    assert internals == WITH_INTERNALS.get(relative(path), set())
+
+
+@pytest.mark.parametrize("path", STUDIES, ids=relative)
+def test_a_study_reaches_no_internal_module_through_the_package(path: Path):
+    """Nor through a private attribute, nor through a plan's recipe."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    names = aliases(tree)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute):
+            private = node.attr.startswith("_") and not node.attr.startswith("__")
+            assert not private and node.attr != "recipe", f"{path.name}:{node.lineno} uses {node.attr}"
+            if isinstance(node.value, ast.Name) and node.value.id in names:
+                assert node.attr in reticent.__all__, f"{path.name}:{node.lineno} uses {node.attr}"
+
+
+def test_what_is_listed_with_internals_is_there():
+    assert set(WITH_INTERNALS) <= {relative(path) for path in STUDIES}
