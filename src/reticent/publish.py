@@ -26,7 +26,7 @@ from reticent.owner.fingerprint import Rows
 from reticent.owner.ledger import Ledger
 from reticent.randomness import Random
 from reticent.recipe.kind import Writer
-from reticent.refusals import refuse_unable
+from reticent.refusals import refuse_several, refuse_unable
 from reticent.release import bundle
 from reticent.release.disk import writing
 from reticent.table import beside, carried
@@ -123,6 +123,7 @@ def read(job: Job, frame: Any = None) -> tuple[pl.LazyFrame, dict[str, Column]]:
             attempt='role = "quasi-identifying" for what an adversary may know.',
         )
     refuse_unsupported(lazy.collect_schema(), columns)
+    refuse_several(job, with_role(columns, Role.SENSITIVE))
     job.promises.check_columns(with_role(columns, Role.SENSITIVE), jointly=job.jointly)
     return carried.rounded(lazy, columns), columns
 

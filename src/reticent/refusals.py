@@ -32,11 +32,20 @@ def refuse_withholding(job: Job) -> None:
         return
     if not registry.writer(job.method.kind).generalizes:
         raise JobError(
-            f"suppress_at_most is for generalized releases; {job.method.name} makes a {job.method.kind} one.",
+            f"suppress_at_most is for methods that generalize; {job.method.name} publishes quasi-identifiers as they are.",
             attempt="suppress_at_most = 0, or another method.",
         )
     if job.prepare:
         raise JobError(
             "suppress_at_most and a preparing stage both withhold rows, and the stage's promise is about those it chose.",
             attempt="one of them.",
+        )
+
+
+def refuse_several(job: Job, sensitive: list[str]) -> None:
+    """A kind that takes one sensitive column is not given several, jointly or not."""
+    if len(sensitive) > 1 and not registry.writer(job.method.kind).several_sensitive:
+        raise JobError(
+            f"A release by {job.method.name} has one sensitive column; the job declares {len(sensitive)}.",
+            attempt='method = "mondrian" for several.',
         )

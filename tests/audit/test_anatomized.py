@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 
 import reticent as rt
+from reticent.audit.anatomized_histograms import histograms
 from reticent.audit.as_published import Brought
-from reticent.audit.histograms import histograms
 from reticent.audit.links import linked
 from reticent.errors import BundleDamaged
 from reticent.methods.anatomy import Anatomy

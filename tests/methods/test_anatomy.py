@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 import reticent as rt
+from reticent import catalogue
 from reticent.engines import local
 from reticent.errors import BundleDamaged, ColumnError, JobError, PromiseUnreachable
 from reticent.methods.anatomy import Anatomy, pieces
@@ -15,7 +16,7 @@ from reticent.methods.suppression import Suppression
 from reticent.models.l_dichotomy import LDichotomy
 from reticent.models.promises import Promises
 from reticent.randomness import Random
-from reticent.release import bundle
+from tests.audit.releases import resealed
 from tests.methods.random_cells import histograms, random_cells
 from tests.oracle import measures
 
@@ -68,7 +69,7 @@ def test_the_two_files_hold_every_row_and_pass_the_audit(grouping, format, tmp_p
         job_of(Anatomy(grouping=grouping), release=rt.Output(format=format)), frame=frame, to=tmp_path / "release"
     )
     assert release.kind == "anatomized"
-    assert release.manifest.data == [f"quasi.{format}", f"sensitive.{format}"]
+    assert release.manifest.data == (f"quasi.{format}", f"sensitive.{format}")
     quasi, sensitive = release.tables["quasi"], release.tables["sensitive"]
     assert quasi.columns == ["age", "city", "group"]
     assert sensitive.columns == ["group", "illness", "count"]
@@ -91,11 +92,11 @@ def test_the_order_of_rows_is_a_function_of_what_they_show(grouping):
     assert tables["sensitive"].equals(tables["sensitive"].sort("group", "illness", nulls_last=True))
 
 
-def test_rows_that_carry_a_column_are_shuffled():
+def test_rows_that_carry_a_column_are_sorted_by_it_last():
     frame = people().with_columns(note=pl.Series(range(240)) % 40)
     columns = {**job_of(Anatomy()).columns, "note": rt.insensitive(acknowledge=True)}
     quasi = rt.publish(job_of(Anatomy(), columns=columns), frame=frame).tables["quasi"]
-    assert not quasi["group"].is_sorted() and not quasi["note"].is_sorted()
+    assert quasi.equals(quasi.sort("group", "age", "city", "note", nulls_last=True))
     assert Counter(quasi.drop("group").rows()) == Counter(frame.drop("illness").select("age", "city", "note").rows())
 
 
@@ -114,10 +115,7 @@ def tampered(release: rt.Release, change) -> None:
     """Change the sensitive file and seal the folder anew, as a forger would."""
     path = release.folder / "sensitive.parquet"
     change(pl.read_parquet(path)).write_parquet(path)
-    manifest = {
-        key: value for key, value in bundle.read_manifest(release.folder).items() if key not in ("files", "format")
-    }
-    bundle.seal(release.folder, manifest)
+    resealed(release.folder)
 
 
 @pytest.mark.parametrize(
@@ -125,7 +123,7 @@ def tampered(release: rt.Release, change) -> None:
     [
         (lambda f: f.head(len(f) - 1), "not as many rows as values"),
         (lambda f: f.with_columns(count=pl.col("count") * 0), "not positive"),
-        (lambda f: pl.concat([f, f.head(1)]), "listed twice|not as many"),
+        (lambda f: pl.concat([f, f.head(1)]), "listed once each|not as many"),
         (lambda f: f.with_columns(group=pl.col("group") + 1), "not as many rows as values"),
         (lambda f: f.rename({"count": "number"}), "other columns"),
     ],
@@ -241,7 +239,7 @@ def test_a_skewed_table_is_refused_with_a_remedy_that_works():
     assert rt.audit(release.folder, source=frame).kept is True
 
 
-def test_no_value_of_a_withheld_row_is_in_the_schema():
+def test_no_value_of_a_withheld_row_is_in_the_schema(monkeypatch):
     frame = pl.DataFrame({"age": [*range(20, 59), 99], "city": ["Ulm"] * 40, "illness": ["a", "b", "c"] * 13 + ["d"]})
 
     class Withholding:
@@ -255,6 +253,7 @@ def test_no_value_of_a_withheld_row_is_in_the_schema():
 
             return Prepared.of(cells, np.where(cells.codes[:, 0] == cells.codes[:, 0].max(), cells.counts, 0))
 
+    monkeypatch.setitem(catalogue.STAGES, Withholding.name, catalogue.Row("", ()))
     release = rt.publish(job_of(Anatomy(), prepare=[Withholding()]), frame=frame)
     assert release.manifest.withheld == 1
     assert "99" not in (release.folder / "manifest.json").read_text().split('"files"')[0]

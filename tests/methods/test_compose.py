@@ -8,11 +8,14 @@ import polars as pl
 import pytest
 
 import reticent as rt
+from reticent import catalogue
+from reticent.errors import InternalError
 from reticent.methods.compose import Prepared, plan
 from reticent.methods.mondrian import Mondrian
 from reticent.models.promises import Promises
 from reticent.randomness import Random
 from reticent.recipe.recipe import WITHHELD, Recipe
+from reticent.release.manifest import Described
 from tests.methods.random_cells import random_cells
 
 
@@ -99,8 +102,11 @@ def test_a_release_counts_the_rows_its_stages_withheld(monkeypatch):
         promises=[rt.KAnonymity(3)],
         prepare=[Thinning(share=0.25)],
     )
+    with pytest.raises(InternalError, match="stage is not one that this version knows"):
+        rt.publish(job, frame=frame, seed=4)
+    monkeypatch.setitem(catalogue.STAGES, Thinning.name, catalogue.Row("", ("share",)))
     release = rt.publish(job, frame=frame, seed=4)
     assert release.manifest.withheld > 0
     assert len(release.frame()) + release.manifest.withheld == len(frame)
-    assert release.manifest.prepare == [{"name": "thinning", "share": 0.25}]
+    assert release.manifest.prepare == (Described("thinning", {"share": 0.25}),)
     assert release.audited["kept"] is True

@@ -21,6 +21,7 @@ from reticent.methods.suppression.violating import Violating
 from reticent.models.l_dichotomy import LDichotomy
 from reticent.models.promises import Promises
 from reticent.randomness import Random
+from reticent.release.manifest import Described
 from tests.methods.random_cells import random_cells
 
 PROMISES = Promises.of([rt.ProbabilisticLDiversity(2)])
@@ -170,7 +171,7 @@ def test_nothing_in_the_folder_says_what_was_withheld():
     frame = pl.DataFrame({"age": [30] * 40, "illness": ["flu"] * 30 + ["cold"] * 5 + ["gout"] * 5})
     stage = Suppression(l=3)
     one = rt.publish(job_of([rt.ProbabilisticLDiversity(3)], stage), frame=frame)
-    assert one.manifest.prepare == [{"name": "suppression", "l": 3, "kind": "calibrated"}]
+    assert one.manifest.prepare == (Described("suppression", {"l": 3, "kind": "calibrated"}),)
     assert one.manifest.rows + one.manifest.withheld == 40
     known = {
         "reticent",
@@ -186,7 +187,7 @@ def test_nothing_in_the_folder_says_what_was_withheld():
         "prepare",
         "files",
     }
-    assert set(one.manifest) <= known
+    assert set(one.manifest.to_dict()) <= known
 
 
 def test_which_records_of_a_value_are_withheld_is_uniform():

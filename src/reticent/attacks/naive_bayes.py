@@ -19,13 +19,13 @@ def naive_bayes(seen: Seen) -> Outcome:
 
 
 def beliefs(seen: Seen) -> np.ndarray:
-    """(points, values) posteriors of equation 15."""
+    """(points, values) posteriors of equation 15; the prior of a point that no published value is compatible with."""
     with np.errstate(divide="ignore"):
         total = np.repeat(np.log(seen.prior)[None, :], len(seen.points), axis=0)
         for axis, domain in enumerate(seen.quasi):
             total += np.log(conditionals(seen, axis, domain.size))[seen.points[:, axis]]
-    total -= total.max(axis=1, keepdims=True)
-    likely = np.exp(total)
+    most = total.max(axis=1, keepdims=True)
+    likely = np.where(np.isfinite(most), np.exp(total - np.where(np.isfinite(most), most, 0)), seen.prior)
     return likely / likely.sum(axis=1, keepdims=True)
 
 

@@ -41,7 +41,7 @@ def score(
     low, high = wilson(hits, targets)
     posterior = belief[rows, guess]
     baseline = float(truth.sum(axis=0).max() / targets)
-    worst = float(belief.max()) if belief.size else 0.0
+    worst = min(float(belief.max(initial=0.0)), 1.0)  # a sum of beliefs may round above 1
     return Outcome(attack, targets, hits / targets, low, high, baseline, worst, promised, guess, posterior)
 
 

@@ -8,21 +8,21 @@ wherever a combination is unique, which is no fault of this kind.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
+from reticent.audit.anatomized_histograms import Histograms, histograms
 from reticent.audit.as_published import as_published
 from reticent.audit.grouping import number
-from reticent.audit.histograms import Histograms, histograms
 from reticent.audit.kind import Finding, Matching, Recounted
 from reticent.audit.links import Linked, linked
 from reticent.audit.measure.counts import views
 from reticent.audit.measures import measures
-from reticent.audit.sensitive import Sensitive, ranks
+from reticent.audit.sensitive import of_counts, ranks
 from reticent.audit.subject import Subject
 from reticent.errors import BundleDamaged
 from reticent.release.anatomized import COUNT, GROUP
@@ -50,8 +50,8 @@ class Anatomized:
         listed = _together(rows, held, manifest.sensitive, manifest.rows)
         if thorough:
             _refuse_disorder(subject, frame)
-        column = Sensitive(manifest.sensitive.name, views(listed.distinct(), listed.null), None)
-        achieved = {"k-anonymity": int(alike.min()), **measures(column)}
+        column = of_counts(manifest.sensitive, views(listed.distinct(), listed.null), listed.ordered)
+        achieved = {"k-anonymity": int(alike.min()), **measures(replace(column, paths=None))}
         utility = {"rce": listed.reconstruction_error(), "c_avg": float(listed.sizes.mean())}
         return Recounted(subject, frame, alike, listed.sizes, [column], achieved, utility, times, notes=(NOTE,),
                          beside={"sensitive": held})  # fmt: skip

@@ -5,7 +5,7 @@ One trunk for every kind: what only a kind knows, its `Eyes` say.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ import polars as pl
 from reticent.audit.carried import carried
 from reticent.audit.declared import disagreements
 from reticent.audit.evidence import Evidence, Redrawing, SourceRows
-from reticent.audit.judge import judge
+from reticent.audit.judge import Verdict, judge
 from reticent.audit.kind import Recounted, eyes
 from reticent.audit.population import population_sizes, source_entropy
 from reticent.audit.provenance import trace
@@ -25,7 +25,7 @@ from reticent.audit.result import Audit
 from reticent.audit.risk import of_groups
 from reticent.audit.subject import Subject, of_folder, of_table
 from reticent.audit.withholding import withheld_as_stated
-from reticent.errors import JobError
+from reticent.errors import BundleDamaged, JobError
 from reticent.table.roles import Column, Role
 from reticent.table.spelling import notice
 
@@ -34,14 +34,14 @@ from reticent.table.spelling import notice
 class Handed:
     """What publish gives the audit beside the files: a population, the source as it was counted, and true values.
 
-    `source` holds distinct rows with how many `times` each occurs; `published` counts, for each sensitive column, the people
+    `source` holds distinct rows with how many `times` each occurs; `published` counts, for a sensitive column, the people
     published who have each value.
     """
 
     population: Any = None
     source: pl.DataFrame | None = None
     times: np.ndarray | None = None
-    published: Mapping[str, Mapping[str, int]] | None = None
+    published: Callable[[str], Mapping[str, int]] | None = None
 
 
 def audit(release: Any, *, source: Any = None, expect_digest: str | None = None, job: Any = None,
@@ -93,11 +93,25 @@ def _audited(
         if found.labelled:
             utility["entropy"] = source_entropy(found, source)
     evidence = _evidence(found, people, redrawing, source, handed)
-    verdicts = tuple(judge(promise, evidence) for promise in subject.promises)
+    verdicts = _verdicts(subject, evidence)
     shown = found.labelled or not staged
     risk = of_groups(list(found.labels), found.groups.labels, found.groups.sizes, people) if shown else None
     return Audit(subject.kind, found.rows, len(found.sizes), subject.withheld, verdicts, found.measures, utility, risk,
                  found.by_column, proven, (*found.notes, *_spellings(found)), carried(found))  # fmt: skip
+
+
+def _verdicts(subject: Subject, evidence: Evidence) -> tuple[Verdict, ...]:
+    """A release whose own promise cannot be judged is damaged; one that the caller asks of it is a wrong question."""
+    stated, found = () if subject.manifest is None else subject.manifest.promises, []
+    for number, promise in enumerate(subject.promises):
+        try:
+            found.append(judge(promise, evidence))
+        except BundleDamaged as error:
+            if number < len(stated):
+                raise
+            attempt = error.attempt or "a promise that fits the column."
+            raise JobError(error.what, why=error.why, attempt=attempt) from None
+    return tuple(found)
 
 
 def _evidence(
@@ -120,7 +134,7 @@ def _redrawing(found: Recounted, handed: Handed) -> Redrawing | None:
     redrawing = found.redrawing
     if redrawing is None or redrawing.distribution is not None or handed.published is None:
         return redrawing
-    counts = handed.published[found.subject.named(Role.SENSITIVE)[0].name]
+    counts = handed.published(found.subject.named(Role.SENSITIVE)[0].name)
     return redrawing.of_counts([counts.get(value, 0) for value in redrawing.values])
 
 

@@ -34,6 +34,7 @@ class Covering:
     point_of_row: np.ndarray  # of each source row
     overlapping: bool
     unmatched: int
+    borne: tuple[np.ndarray, np.ndarray]  # the values of each published and of each source row, numbered alike
 
     @property
     def stray(self) -> np.ndarray:
@@ -69,7 +70,8 @@ def match_rows(subject: Subject, frame: pl.DataFrame, labels: Mapping[str, Numbe
     else:
         held = regions.total(point_rows, len(box_rows))
         unmatched = int(np.maximum(box_rows - held, 0).sum())
-    return Covering(regions, box_rows, point_rows, box_of_row, point_of_row, overlapping, unmatched)
+    return Covering(regions, box_rows, point_rows, box_of_row, point_of_row, overlapping, unmatched,
+                    (ours.codes, theirs.codes))  # fmt: skip
 
 
 def _distinct(columns: Sequence[Numbered], rows: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -42,7 +42,7 @@ class Generalized:
 
     def match(self, recounted: Recounted, source: pl.DataFrame) -> Matching:
         found = match_rows(recounted.subject, recounted.frame, recounted.labels, source)
-        return Matching(found.unmatched, found.stray, found.mean_places(), found.overlapping)
+        return Matching(found.unmatched, found.stray, found.mean_places(), found.overlapping, borne=found.borne)
 
 
 def _rows(subject: Subject, each_row: bool) -> tuple[pl.DataFrame, np.ndarray | None]:

@@ -79,7 +79,8 @@ class Matching:
 
     `unmatched` published rows stand for no source row of their own; `stray` marks source rows that none could stand for;
     `place` is, for each published row, the mean position of the source rows it may stand for, None where rows are sorted by all
-    they show.  `hidden` is, likewise, where the sensitive values stand that a kind does not link to rows.
+    they show.  `hidden` is, likewise, where the sensitive values stand that a kind does not link to rows.  `borne` numbers, in one
+    numbering, what each published and each source row bears beside labels, both in the order of their files.
     """
 
     unmatched: int
@@ -87,6 +88,7 @@ class Matching:
     place: np.ndarray | None
     overlapping: bool = False
     hidden: np.ndarray | None = None
+    borne: tuple[np.ndarray, np.ndarray] | None = None
     findings: tuple[Finding, ...] = ()
     redrawing: Redrawing | None = None
 

@@ -68,4 +68,4 @@ def trace(recounted: Recounted, matching: Matching, source: pl.DataFrame) -> Pro
     leaks = find(recounted, source, matching.stray)
     odd = () if subject.manifest is None or subject.path is None else odd_bytes(subject.path, subject.manifest)
     return Provenance(len(source), len(source) - recounted.rows, stated, matching.unmatched, matching.overlapping,
-                      order_of(matching.place, matching.hidden), tuple(leaks), odd, matching.findings)  # fmt: skip
+                      order_of(matching.place, matching.hidden, borne=matching.borne), tuple(leaks), odd, matching.findings)  # fmt: skip

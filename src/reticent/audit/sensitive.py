@@ -31,16 +31,20 @@ class Sensitive:
 
 def recount(column: ColumnEntry, series: pl.Series, groups: PublishedGroups) -> Sensitive:
     values = number(series)
-    rank, tree = ranks(column, values.distinct)
+    rank, _ = ranks(column, values.distinct)
     size = int(rank.max()) + 1
     one = np.zeros(size, np.int64)  # a value of each rank
     one[rank] = np.arange(len(rank))
     distinct = values.distinct.gather(one)
     counts = groups.counts(Numbered(rank.astype(np.int32)[values.codes], distinct))
-    paths = None if tree is None else paths_of(tree, distinct.cast(pl.String).to_list())
-    return Sensitive(
-        column.name, views(counts, distinct.is_null().to_numpy()), paths, positions=_positions(column, distinct)
-    )
+    return of_counts(column, views(counts, distinct.is_null().to_numpy()), distinct)
+
+
+def of_counts(column: ColumnEntry, counted: list[Counts], ordered: pl.Series) -> Sensitive:
+    """A column from its counts; `ordered` are its values in the order in which they are numbered."""
+    tree = ranks(column, ordered)[1]
+    paths = None if tree is None else paths_of(tree, ordered.cast(pl.String).to_list())
+    return Sensitive(column.name, counted, paths, positions=_positions(column, ordered))
 
 
 def _positions(column: ColumnEntry, distinct: pl.Series) -> list[Fraction | None] | None:

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 from reticent.audit.as_published import as_published
-from reticent.audit.grouping import number
+from reticent.audit.grouping import number, pack
 from reticent.audit.kind import Finding, Recounted
 from reticent.audit.measure.comparison import exact
 from reticent.audit.order import SIGNIFICANCE
@@ -21,8 +21,9 @@ def withheld_as_stated(found: Recounted, source: pl.DataFrame) -> tuple[Finding,
     if len(stages) != 1 or stages[0].name != "suppression" or found.redrawing is not None:
         return ()
     stage = stages[0]
-    column = stage.column or found.subject.named(Role.SENSITIVE)[0].name
-    before, after = _counts(found, source, column)
+    names = [entry.name for entry in found.subject.named(Role.SENSITIVE)]
+    columns = [stage.column] if stage.column else names if found.subject.jointly else names[:1]
+    before, after = _counts(found, source, columns)
     kind = stage.parameters.get("kind", "calibrated")
     judged = withholding(kind, exact(stage.parameters["l"]), before, after)
     if judged.possible is None:
@@ -40,16 +41,24 @@ def withheld_as_stated(found: Recounted, source: pl.DataFrame) -> tuple[Finding,
     )
 
 
-def _counts(found: Recounted, source: pl.DataFrame, column: str) -> tuple[list[int], list[int]]:
-    """How many rows of the source and of the release hold each value, at the same place; rows without one are left out."""
+def _counts(found: Recounted, source: pl.DataFrame, columns: list[str]) -> tuple[list[int], list[int]]:
+    """How many rows of the source and of the release hold each value, or each combination of several columns' values.
+
+    The counts of a value stand at the same place; rows without one are left out.
+    """
     subject = found.subject
-    entry = next(entry for entry in subject.columns if entry.name == column)
-    kind = reader(subject.kind)
-    assert subject.manifest is not None  # a table of another tool has no stages
-    tables = {kind.files[0]: found.frame, **found.beside}
-    shown = kind.value_counts(tables, subject.manifest, column).drop_nulls(column)
-    held = as_published(source, [entry]).frame[column].drop_nulls()
-    both = number(shown[column].append(held))
-    ours, theirs = both.codes[: len(shown)], both.codes[len(shown) :]
-    after = np.bincount(ours, weights=shown["count"].to_numpy(), minlength=len(both))
-    return np.bincount(theirs, minlength=len(both)).tolist(), after.astype(np.int64).tolist()
+    held = as_published(source, [entry for entry in subject.columns if entry.name in columns]).frame
+    held, shown = held.drop_nulls().select(columns), _shown(found, columns).drop_nulls(columns)
+    word = pack([number(shown[name].append(held[name])) for name in columns], len(shown) + len(held))
+    distinct, codes = np.unique(word, return_inverse=True)
+    after = np.bincount(codes[: len(shown)], weights=shown["count"].to_numpy(), minlength=len(distinct))
+    return np.bincount(codes[len(shown) :], minlength=len(distinct)).tolist(), after.astype(np.int64).tolist()
+
+
+def _shown(found: Recounted, columns: list[str]) -> pl.DataFrame:
+    """The published values with the `count` of rows that hold each; combinations are of columns that stand in one file."""
+    if len(columns) > 1:
+        return found.frame.group_by(columns).len("count")
+    kind, manifest = reader(found.subject.kind), found.subject.manifest
+    assert manifest is not None  # a table of another tool has no stages
+    return kind.value_counts({kind.files[0]: found.frame, **found.beside}, manifest, columns[0])

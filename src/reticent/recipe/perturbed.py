@@ -3,48 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
 
-from reticent.recipe.recipe import Recipe
+from reticent.recipe.redrawn import RedrawnRecipe
 from reticent.recipe.unchanged import schema_of, values_of
-from reticent.table.cells import Cells, gather
 from reticent.table.roles import Column, Role
-
-
-@dataclass(frozen=True, eq=False)
-class PerturbedRecipe(Recipe):
-    """`matrix[i][v] / per` is the probability that `occurring[i]` is published as `occurring[v]`."""
-
-    occurring: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
-    matrix: tuple[tuple[int, ...], ...] = ()
-    per: int = 1
-
-    @property
-    def redrawn(self) -> tuple[Cells, np.ndarray, np.ndarray]:
-        """The cells as they are published, the matrix, and the codes it is about."""
-        shown, cells = self.shown, self.cells
-        codes, values, quota = cells.codes[self.cell[shown]], self.published_values[shown], self.quota[shown]
-        published, _ = gather(cells.quasi, cells.sensitive, codes, values, quota)
-        return published, np.array(self.matrix) / self.per, self.occurring
 
 
 @dataclass(frozen=True, eq=False)
 class Perturbed:
     """A recipe without groups, ready to be written."""
 
-    recipe: PerturbedRecipe
+    recipe: RedrawnRecipe
     columns: Mapping[str, Column]
     kind: ClassVar[str] = "perturbed"
     generalizes: ClassVar[bool] = False
     several_sensitive: ClassVar[bool] = False
 
     @classmethod
-    def of(cls, recipe: PerturbedRecipe, columns: Mapping[str, Column]) -> Perturbed:
+    def of(cls, recipe: RedrawnRecipe, columns: Mapping[str, Column]) -> Perturbed:
         return cls(recipe, columns)
 
     def outlook(self, weights: Mapping[str, Any] | None = None) -> dict[str, Any]:

@@ -50,6 +50,8 @@ class Anatomized:
     def check(self, manifest: Manifest) -> None:
         if not manifest.named(Role.QUASI) or len(manifest.named(Role.SENSITIVE)) != 1:
             raise Misshapen("an anatomized release has quasi-identifiers and one sensitive column", inside=True)
+        if manifest.weights is not None:
+            raise Misshapen("an anatomized release loses nothing that columns could be weighted by", inside=True)
 
     def schemas(self, manifest: Manifest) -> dict[str, Schema]:
         rows = {column.name: column.dtype for column in manifest.columns if column.role != Role.SENSITIVE}

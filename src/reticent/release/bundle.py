@@ -15,7 +15,7 @@ from typing import Any
 import polars as pl
 
 from reticent import catalogue
-from reticent.errors import BundleDamaged
+from reticent.errors import BundleDamaged, InternalError
 from reticent.release.files import write_data
 from reticent.release.kind import data_files, reader
 from reticent.release.manifest import FORMAT, Manifest
@@ -32,9 +32,21 @@ def write(folder: Path, frames: Mapping[str, Rows | pl.DataFrame], fields: Mappi
     for name, frame in frames.items():
         write_data(folder / f"{name}.{format}", frame, format)
     stated = {**fields, "data": data, "rows": rows, "format": FORMAT}
-    manifest = of_dict({**stated, "files": _checksums(folder)})
+    manifest = _known({**stated, "files": _checksums(folder)})
     (folder / README).write_text(reader(manifest.kind).readme(manifest), encoding="utf-8")
     return seal(folder, stated)
+
+
+def _known(stated: Mapping[str, Any]) -> Manifest:
+    """What is about to be published, as whoever opens it will read it."""
+    try:
+        return of_dict(stated)
+    except Misshapen as error:
+        raise InternalError(
+            "The manifest of this release could not be read back: nothing is published.",
+            why=f"{_sentence(str(error))}.",
+            attempt="a promise, method, stage and kind of the catalogue, with the parameters that it lists.",
+        ) from None
 
 
 def seal(folder: Path, fields: Mapping[str, Any]) -> str:

@@ -44,6 +44,8 @@ class Perturbed:
     def check(self, manifest: Manifest) -> None:
         if not manifest.named(Role.QUASI) or len(manifest.named(Role.SENSITIVE)) != 1:
             raise Misshapen("a perturbed release has quasi-identifiers and one sensitive column", inside=True)
+        if manifest.weights is not None:
+            raise Misshapen("a perturbed release loses nothing that columns could be weighted by", inside=True)
 
     def schemas(self, manifest: Manifest) -> dict[str, Schema]:
         return {"data": {column.name: column.dtype for column in manifest.columns}}

@@ -13,8 +13,6 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
 from reticent.audit.evidence import FROM_PARAMETERS, RECOUNTED, Evidence, Judgement
 from reticent.audit.measure.comparison import exact
 from reticent.release.manifest import Described
@@ -23,19 +21,31 @@ WHY = (
     "no file can show a draw; that the stage is `calibrated` for this l was checked, and that no value is too frequent in what is "
     "published"
 )
+REDRAWN = "values were redrawn after rows were withheld, so no file shows what people have; that the stage gives this l was checked"
+SOUND = ("calibrated", "safe")
 
 
 def judge(asked: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
-    totals = evidence.column(column).views[-1].totals
     l = exact(asked["l"])  # noqa: E741  the field's own letter
     stage = next((s for s in evidence.stages if s.name == "suppression" and exact(s.parameters["l"]) >= l), None)
-    most = int(totals.max(initial=0))
-    reached = Fraction(int(totals.sum()), most) if most else Fraction(0)
-    leading = int(np.count_nonzero(totals == most))
-    found = _ambiguous(stage, evidence.withheld, leading >= l)
+    shares = _shares(evidence, column)
+    if shares is None:
+        sound = stage is not None and stage.parameters.get("kind", "calibrated") in SOUND
+        return Judgement({}, None if sound else False, FROM_PARAMETERS, REDRAWN if sound else "")
+    most = max(shares, default=Fraction(0))
+    reached = 1 / most if most else Fraction(0)
+    found = _ambiguous(stage, evidence.withheld, shares.count(most) >= l)
     if reached < l:
         found = Judgement({}, False, RECOUNTED)
     return Judgement({"l": reached}, found.kept, found.evidence, found.why)
+
+
+def _shares(evidence: Evidence, column: str | None) -> list[Fraction] | None:
+    """Of each value, the share of the published people who have it; None where values were redrawn and nobody says."""
+    if evidence.redrawing is not None:
+        return None if evidence.redrawing.distribution is None else list(evidence.redrawing.distribution)
+    totals = evidence.column(column).views[-1].totals
+    return [Fraction(int(total), int(totals.sum())) for total in totals if total]
 
 
 def _ambiguous(stage: Described | None, withheld: int, shared: bool) -> Judgement:

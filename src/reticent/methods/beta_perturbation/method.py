@@ -25,7 +25,7 @@ from reticent.models.beta_posterior import BetaPosterior
 from reticent.models.exact import Number, exact
 from reticent.models.promises import Promises
 from reticent.randomness import Random
-from reticent.recipe.perturbed import PerturbedRecipe
+from reticent.recipe.redrawn import RedrawnRecipe
 from reticent.table.cells import Cells
 
 MATRICES = ("rank-one", "theorem3", "optimal")
@@ -60,7 +60,7 @@ class BetaPerturbation:
                 attempt="conditioning = 0.5.",
             )
 
-    def plan(self, cells: Cells, promises: Promises, rng: Random) -> PerturbedRecipe:
+    def plan(self, cells: Cells, promises: Promises, rng: Random) -> RedrawnRecipe:
         column = only_column(cells, promises)
         totals = cells.totals(column)
         refuse_single_value(self.name, cells.sensitive[column].name, totals)
@@ -125,7 +125,7 @@ def refusal(negative: int, values: int, over: float) -> PromiseUnreachable:
     )
 
 
-def redraw(cells: Cells, occurring: np.ndarray, matrix: Matrix, rng: np.random.Generator) -> PerturbedRecipe:
+def redraw(cells: Cells, occurring: np.ndarray, matrix: Matrix, rng: np.random.Generator) -> RedrawnRecipe:
     """Each cell's rows spread over published values: whole numbers below 10^9, drawn uniformly, against cumulated rows."""
     m = len(occurring)
     until = np.cumsum(np.array(matrix, np.int64), axis=1) + (np.arange(m, dtype=np.int64) * WHOLE)[:, None]
@@ -136,7 +136,7 @@ def redraw(cells: Cells, occurring: np.ndarray, matrix: Matrix, rng: np.random.G
     outcome = np.searchsorted(until.ravel(), drawn, side="right") % m
     pair, quota = np.unique(cell * m + outcome, return_counts=True)
     published = occurring[pair % m].astype(np.int32)[:, None]
-    return PerturbedRecipe(
+    return RedrawnRecipe(
         cells,
         pair // m,
         np.zeros(len(pair), np.int64),

@@ -30,6 +30,7 @@ class Histograms:
     count: np.ndarray
     totals: np.ndarray
     null: np.ndarray
+    ordered: pl.Series  # the values themselves
 
     @cached_property
     def lengths(self) -> np.ndarray:
@@ -71,7 +72,9 @@ class Histograms:
     def _without(self, gone: np.ndarray) -> Histograms:
         entry = np.repeat(~gone, self.lengths)
         starts = np.cumsum(self.lengths[~gone]) - self.lengths[~gone]
-        return Histograms(self.groups[~gone], starts, self.value[entry], self.count[entry], self.totals, self.null)
+        return Histograms(
+            self.groups[~gone], starts, self.value[entry], self.count[entry], self.totals, self.null, self.ordered
+        )
 
     def _once(self) -> Counts:
         """A random sum over a histogram proposes which groups are equal; whether they are is then compared entry by entry."""
@@ -110,4 +113,6 @@ def histograms(column: ColumnEntry, held: pl.DataFrame) -> Histograms:
     null[rank] = numbered.distinct.is_null().to_numpy()
     starts = np.flatnonzero(np.append(True, ~same))
     totals = np.bincount(value, weights=None if int(count.max()) == 1 else count, minlength=size).astype(np.int64)
-    return Histograms(group[starts], starts, value, count, totals, null)
+    one = np.zeros(size, np.int64)  # a value of each rank
+    one[rank] = np.arange(len(rank))
+    return Histograms(group[starts], starts, value, count, totals, null, numbered.distinct.gather(one))

@@ -1,0 +1,266 @@
+"""The features that every release has to have: each a function of a pair, which asserts that it works or lets a refusal through.
+
+A feature is tested on every pair of a method and a promise, because it stands here; a pair, because it is registered.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import reticent as rt
+from reticent import catalogue
+from reticent.audit.evidence import NEEDS_SOURCE
+from reticent.check import check
+from reticent.errors import BundleDamaged
+from tests.contract import pairs, people
+from tests.contract.pairs import Pair, drafted, released
+from tests.contract.tampering import caught, changed_byte, foreign_value, kept_apart, planted, resealed
+
+Run = Callable[[Pair, Path], None]
+
+
+@dataclass(frozen=True)
+class Feature:
+    """`run` asserts that it works.  `turns` are those of the job that a feature publishes, None for one that only reads.
+
+    `words` are what a refusal may name beside the pair's method, promises, kind and columns.
+    """
+
+    name: str
+    run: Run
+    words: tuple[str, ...] = ()
+    turns: tuple[pairs.Turn, ...] | None = None
+
+
+def audited(release: rt.Release, pair: Pair, **how: Any) -> Any:
+    of = people.EXAMPLES[pair.promise].of_population
+    return rt.audit(release.folder, **({"population": people.population()} if of else {}), **how)
+
+
+def assert_shown(found: Any) -> None:
+    """Every promise is kept, or it is said why no file can show it, or that the source would."""
+    assert found.kept is not False, str(found)
+    assert all(one.kept or one.why or one.evidence == NEEDS_SOURCE for one in found.promises), str(found)
+
+
+def assert_sound(release: rt.Release, frame: pl.DataFrame, pair: Pair, job: rt.Job | None = None) -> None:
+    """Compared with its source, every row stands for one of its own, and nothing else of it is found."""
+    found = audited(release, pair, source=frame, job=job)
+    assert found.source.passed and not found.disagreements, str(found)
+    assert_shown(found)
+
+
+def published(name: str, *turns: pairs.Turn, words: tuple[str, ...] = ()) -> Feature:
+    """Publish with these turns, open the release and audit it, with its source too."""
+
+    def run(pair: Pair, folder: Path) -> None:
+        release, frame, job = released(pair, *turns)
+        assert len(rt.open(release.folder).frame()) == release.manifest.rows == len(frame) - release.manifest.withheld
+        assert_shown(audited(release, pair))
+        assert_sound(release, frame, pair, job)
+
+    return Feature(name, run, words, turns)
+
+
+def publish(pair: Pair, folder: Path) -> None:
+    release, frame, _ = released(pair)
+    assert release.audited["kept"] is not False
+    assert len(rt.open(release.folder).frame()) == release.manifest.rows == len(frame) - release.manifest.withheld
+
+
+def check_first(pair: Pair, folder: Path) -> None:
+    draft = drafted(pair)
+    assert check(draft.job(), frame=draft.frame, methods=[]).reachable
+
+
+def audit(pair: Pair, folder: Path) -> None:
+    release, _, job = released(pair)
+    found = audited(release, pair, expect_digest=release.digest, job=job)
+    assert_shown(found)
+    assert not found.disagreements
+    assert [verdict.model for verdict in found.promises] == [promise.name for promise in job.promises]
+    with pytest.raises(BundleDamaged):
+        audited(release, pair, expect_digest="0" * 64)
+
+
+def audit_with_source(pair: Pair, folder: Path) -> None:
+    release, frame, job = released(pair)
+    assert_sound(release, frame, pair, job)
+    other = frame.with_columns(age=pl.col("age") + 1)
+    assert audited(release, pair, source=other).kept is False
+
+
+def audit_further(pair: Pair, folder: Path) -> None:
+    """A promise asked for beside the manifest's is judged: nobody is one of a million alike."""
+    release, _, _ = released(pair)
+    found = audited(release, pair, promises=[rt.KAnonymity(1_000_000)])
+    assert found.promises[-1].kept is False and found.kept is False
+
+
+def audit_population(pair: Pair, folder: Path) -> None:
+    release, _, _ = released(pair)
+    found = rt.audit(release.folder, population=people.population())
+    assert found.risk.journalist is not None and found.risk.journalist.highest <= found.risk.prosecutor.highest
+
+
+def one_byte(pair: Pair, folder: Path) -> None:
+    """A byte of any file is another: damaged, with or without the source."""
+    release, _, _ = released(pair)
+    for name in sorted(path.name for path in release.folder.iterdir()):
+        with pytest.raises(BundleDamaged):
+            rt.audit(changed_byte(release, folder / name, name))
+
+
+def untouched(pair: Pair, folder: Path) -> None:
+    """Rows and manifest written once more, unchanged, pass: what is found below is the change, not the copy."""
+    release, frame, job = released(pair)
+    assert_sound(rt.open(resealed(release, folder)), frame, pair, job)
+
+
+def one_value(role: str) -> Run:
+    def run(pair: Pair, folder: Path) -> None:
+        release, frame, _ = released(pair)
+        assert caught(foreign_value(release, folder, role), frame)
+
+    return run
+
+
+def one_row(pair: Pair, folder: Path) -> None:
+    release, frame, _ = released(pair)
+    frames = dict(release.tables)
+    first = next(iter(frames))
+    assert caught(resealed(release, folder, frames | {first: frames[first].slice(1)}), frame)
+
+
+def no_names(pair: Pair, folder: Path) -> None:
+    """Nothing of the columns that identify a person stands in any byte of the release, in either format."""
+    for turns in ((), (pairs.as_csv,)):
+        release, frame, _ = released(pair, *turns)
+        assert not kept_apart(release) & set(frame["name"])
+
+
+def no_withheld(pair: Pair, folder: Path) -> None:
+    """Rows that a stage withheld leave nothing in any byte: each row's note is its own."""
+    release, frame, _ = released(pair, pairs.stage, pairs.carry)
+    assert release.manifest.withheld > 0
+    secret = set(frame["note"]) - set(release.frame()["note"])
+    assert len(secret) == release.manifest.withheld
+    assert not kept_apart(release) & secret
+
+
+def planted_name(pair: Pair, folder: Path) -> None:
+    """A name hidden in a data file, its checksum made right: found with the source."""
+    for number, turns in enumerate([(), (pairs.as_csv,)]):
+        release, frame, _ = released(pair, *turns)
+        assert caught(planted(release, folder / str(number), frame["name"][7]), frame)
+
+
+def order(pair: Pair, folder: Path) -> None:
+    """Rows in the order of the source, though nothing printed says so: found with the source."""
+    release, frame, _ = released(pair, pairs.carry)
+    first = next(name for name, table in release.tables.items() if "note" in table.columns)
+    rows = release.tables[first].sort("note").drop("note")
+    entries = [column.to_dict() for column in release.columns if column.name != "note"]
+    forged = resealed(release, folder, dict(release.tables) | {first: rows}, columns=entries)
+    assert caught(forged, frame)
+
+
+def risk(pair: Pair, folder: Path) -> None:
+    release, _, _ = released(pair)
+    found = rt.risk(release)
+    assert found.rows == release.manifest.rows and 0 < found.prosecutor.average <= found.prosecutor.highest <= 1
+
+
+def attack(name: str) -> Run:
+    def run(pair: Pair, folder: Path) -> None:
+        stages = () if catalogue.ATTACKS[name].needs_source else (pairs.stage,)
+        release, frame, _ = released(pair, *stages)
+        source = {"source": frame} if catalogue.ATTACKS[name].needs_source else {}
+        found = rt.attack(release, name=name, **source).to_dict()
+        assert found["attack"] == name and found["targets"] > 0
+        assert 0 <= found["worst_posterior"] <= 1
+
+    return run
+
+
+def bounds(pair: Pair, folder: Path) -> None:
+    release, frame, _ = released(pair)
+    found = release.frame(bounds=True)
+    assert len(found) == release.manifest.rows
+    assert (found["age_lower"] <= found["age_upper"]).all()
+    assert found["age_lower"].min() == frame["age"].min() and found["age_upper"].max() == frame["age"].max()
+
+
+def estimate(pair: Pair, folder: Path) -> None:
+    release, _, _ = released(pair)
+    answer = release.count(pl.col("age") < 40)
+    assert 0 < answer.estimate < release.manifest.rows
+
+
+def value_counts(pair: Pair, folder: Path) -> None:
+    release, frame, _ = released(pair)
+    found = release.value_counts(pair.sensitive)
+    assert found["count"].sum() == release.manifest.rows
+    assert set(found[pair.sensitive]) <= set(frame[pair.sensitive])
+
+
+def database(pair: Pair, folder: Path) -> None:
+    release, _, _ = released(pair)
+    folder.mkdir()
+    names = release.to_database(f"sqlite:///{folder / 'out.db'}", "people")
+    with closing(sqlite3.connect(folder / "out.db")) as connection:
+        rows = [connection.execute(f'SELECT count(*) FROM "{name}"').fetchone()[0] for name in names]
+        manifest = connection.execute(f'SELECT manifest FROM "{names[-1]}"').fetchone()[0]
+    assert rows == [*map(len, release.tables.values()), 1]
+    assert manifest == (release.folder / "manifest.json").read_text(encoding="utf-8")
+
+
+def saved(pair: Pair, folder: Path) -> None:
+    release, _, _ = released(pair)
+    folder.mkdir()
+    target = release.save(folder / "out", again=True)
+    assert rt.open(target).digest == release.digest
+
+
+FEATURES = [
+    Feature("publish, Parquet", publish, turns=()),
+    published("publish, CSV", pairs.as_csv),
+    Feature("check", check_first),
+    Feature("audit", audit),
+    Feature("audit with the source", audit_with_source),
+    Feature("audit of a further promise", audit_further),
+    Feature("audit and risk with a population", audit_population, ("population",)),
+    Feature("one byte changed: found", one_byte),
+    Feature("written again, unchanged: passes", untouched),
+    Feature("a quasi-identifier changed, re-sealed: found", one_value("quasi-identifying")),
+    Feature("a sensitive value changed, re-sealed: found", one_value("sensitive")),
+    Feature("a row removed, re-sealed: found", one_row),
+    Feature("identifying values: in no byte", no_names),
+    Feature("withheld rows: in no byte", no_withheld),
+    Feature("a name planted in a file: found", planted_name),
+    Feature("rows in source order, re-sealed: found", order),
+    Feature("risk", risk),
+    *(Feature(f"attack {name}", attack(name), ("attack", "counts")) for name in catalogue.ATTACKS),
+    Feature("frame(bounds=True)", bounds),
+    Feature("count (an estimate)", estimate, ("condition",)),
+    Feature("value_counts", value_counts, ("counts",)),
+    Feature("to_database, SQLite", database),
+    Feature("save", saved),
+    published("a stage before (suppression)", pairs.stage, words=("stage",)),
+    published("carried columns", pairs.carry, words=("carried",)),
+    published("missing quasi-identifiers", pairs.lose_quasi, words=("missing",)),
+    published("missing sensitive values, a category", pairs.lose_sensitive, words=("missing",)),
+    published("missing sensitive values, not declared", pairs.lose_sensitive_unsaid, words=("missing",)),
+    published("withheld rows (suppress_at_most)", pairs.withhold, words=("suppress_at_most",)),
+    published("several rows per person", pairs.repeat, words=("rows_per_person",)),
+    published("several sensitive columns, each alone", pairs.several, words=("sensitive column",)),
+    published("several sensitive columns, jointly", pairs.together, words=("sensitive column",)),
+]

@@ -1,0 +1,125 @@
+"""What is refused, in words: a cell of the table that is not here works.
+
+A rule is about a feature and the pairs that it applies to; it gives the sentence that the refusal begins with.  Rules speak of
+what a kind declares of itself where they can, so that a new kind is held to them by being registered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from reticent import registry
+from tests.contract.pairs import Pair
+
+
+@dataclass(frozen=True)
+class Rule:
+    """`whom` says in words what `of` decides."""
+
+    features: tuple[str, ...]
+    whom: str
+    of: Callable[[Pair], bool]
+    sentence: str
+
+
+def redrawn(pair: Pair) -> bool:
+    return pair.kind == "perturbed"
+
+
+def labelled(pair: Pair) -> bool:
+    return registry.writer(pair.kind).generalizes
+
+
+def exact(pair: Pair) -> bool:
+    return not labelled(pair)
+
+
+def with_one_sensitive(pair: Pair) -> bool:
+    return not registry.writer(pair.kind).several_sensitive
+
+
+SEVERAL = ("several sensitive columns, each alone", "several sensitive columns, jointly")
+REFUSED = [
+    Rule(
+        ("attack naive-bayes", "attack definetti", "attack skewness", "attack similarity"),
+        "perturbed releases",
+        redrawn,
+        "This attack reads the values that groups hold; in a perturbed release every row's value was redrawn.",
+    ),
+    Rule(
+        ("attack eligibility", "value_counts"),
+        "perturbed releases",
+        redrawn,
+        "In a perturbed release every row's value was redrawn: the published counts are not those of the people.",
+    ),
+    Rule(
+        ("count (an estimate)",),
+        "labelled releases",
+        labelled,
+        "A generalized release has labels, and a condition on values cannot be put to them.",
+    ),
+    Rule(
+        ("missing sensitive values, a category",),
+        "perturbed releases",
+        redrawn,
+        "The sensitive column '{column}' is missing in 20 row(s).",
+    ),
+    Rule(
+        ("missing sensitive values, not declared",),
+        "all",
+        lambda pair: True,
+        "The sensitive column '{column}' is missing in 20 row(s).",
+    ),
+    Rule(
+        ("withheld rows (suppress_at_most)",),
+        "releases with exact quasi-identifiers",
+        exact,
+        "suppress_at_most is for methods that generalize; {method} publishes quasi-identifiers as they are.",
+    ),
+    Rule(
+        ("withheld rows (suppress_at_most)",),
+        "jobs with a stage",
+        lambda pair: bool(pair.stages),
+        "suppress_at_most and a preparing stage both withhold rows, and the stage's promise is about those it chose.",
+    ),
+    Rule(
+        SEVERAL,
+        "kinds that take one sensitive column",
+        with_one_sensitive,
+        "A release by {method} has one sensitive column; the job declares 2.",
+    ),
+    Rule(
+        SEVERAL[1:],
+        "semantic-beta-likeness",
+        lambda pair: pair.promise == "semantic-beta-likeness",
+        "semantic-beta-likeness needs a hierarchy over 'illness & wage' with a level 1 below its root.",
+    ),
+    Rule(
+        SEVERAL[1:],
+        "proximity-beta-likeness",
+        lambda pair: pair.promise == "proximity-beta-likeness",
+        "proximity-beta-likeness needs numbers, dates or ordered values in 'illness & wage'.",
+    ),
+]
+
+TOGETHER = {
+    ("a stage before (suppression)", "withheld rows (suppress_at_most)"): (
+        "suppress_at_most and a preparing stage both withhold rows, and the stage's promise is about those it chose."
+    ),
+    ("missing sensitive values, a category", "several sensitive columns, jointly"): (
+        "Sensitive columns are to be taken jointly, but '{column}' has missing values."
+    ),
+}
+"""Two features that work apart and are refused together."""
+
+
+def rule(feature: str, pair: Pair) -> Rule | None:
+    """The first rule that applies to a cell."""
+    return next((rule for rule in REFUSED if feature in rule.features and rule.of(pair)), None)
+
+
+def expected(feature: str, pair: Pair) -> str | None:
+    """The sentence that a cell is refused with; None where it works."""
+    found = rule(feature, pair)
+    return None if found is None else found.sentence.format(method=pair.method, column=pair.sensitive)
