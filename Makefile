@@ -31,9 +31,10 @@ demo: $(VENV)/.kernels ## publish, audit and look at a release of built-in data
 test: $(VENV)/.test $(VENV)/.kernels ## run the whole suite (ARGS='...' for pytest, JOBS=n processes)
 	@$(BIN)/python -m pytest -n $(JOBS) $(ARGS)
 
-lint: $(VENV)/.lint ## check the code with ruff
+lint: $(VENV)/.lint ## check the code with ruff, and its types with mypy
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check --quiet .
+	@$(BIN)/mypy
 
 format: $(VENV)/.lint ## put the code in the house's format
 	@$(BIN)/ruff check --fix --quiet . || true
@@ -54,7 +55,7 @@ lock: ## resolve every extra anew and write constraints.txt
 	@rm -rf $(VENV)/lock
 
 clean: ## remove everything that make made
-	rm -rf $(VENV) build dist demo .cache .pytest_cache .ruff_cache .hypothesis src/*.egg-info
+	rm -rf $(VENV) build dist demo .cache .pytest_cache .ruff_cache .mypy_cache .hypothesis src/*.egg-info
 	find src tests benchmarks -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 	rm -f src/reticent/kernels/*.so src/reticent/kernels/*.c
 
@@ -79,8 +80,10 @@ $(VENV)/.test: $(VENV)/.made $(PROJECT)
 	@$(PIP) --no-deps $(PEERS)
 	@touch $(VENV)/.installed $@
 
+# The type checker reads what we require, not us installed: nothing is compiled.
 $(VENV)/.lint: $(VENV)/.made $(PROJECT)
-	@$(PIP) $$($(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["lint"])')
+	@$(PIP) $$($(BIN)/python -c 'import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
+	  print(*project["dependencies"], *project["optional-dependencies"]["lint"])')
 	@touch $@
 
 $(VENV)/.kernels: $(VENV)/.installed $(KERNELS)

@@ -39,6 +39,7 @@ def cpu():
 
 def once():
     space["scratch"] = Path(tempfile.mkdtemp(dir=task["scratch"]))
+    os.environ["RETICENT_LEDGER"] = str(space["scratch"] / "ledger")
     started, used = time.perf_counter(), cpu()
     exec(body, space)
     took = cpu() - used, time.perf_counter() - started

@@ -41,7 +41,7 @@ def released(rows: int, quasi: tuple[str, ...], k: int) -> str:
     columns = {name: rt.quasi() for name in quasi} | {"salary_class": rt.sensitive()}
     job = rt.Job(source=str(census_file(rows)), columns=columns, promises=[rt.KAnonymity(k)], method=rt.Mondrian(cuts="median"),
                  release=rt.Output(undeclared="drop"))  # fmt: skip
-    rt.publish(job, to=folder / "release", seed=0)
+    rt.publish(job, to=folder / "release", seed=0, ledger=folder / "ledger")
     return str(folder / "release")
 
 

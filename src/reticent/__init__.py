@@ -14,6 +14,7 @@ __version__ = "0.1.0"
 
 _PUBLIC = {
     "publish": "reticent.publish",
+    "publish_batches": "reticent.batches",
     "audit": "reticent.audit",
     "open": "reticent.opened",
     "Release": "reticent.opened",
@@ -87,8 +88,9 @@ def __dir__() -> list[str]:
 
 if TYPE_CHECKING:
     from reticent.attacks import attack as attack
-    from reticent.audit import audit as audit
+    from reticent.audit.audit import audit as audit
     from reticent.audit.risk import risk as risk
+    from reticent.batches import publish_batches as publish_batches
     from reticent.check import check as check
     from reticent.errors import AuditFailed as AuditFailed
     from reticent.errors import PromiseUnreachable as PromiseUnreachable

@@ -1,99 +1,126 @@
 """Incremental publication: one release for each batch of the rows, each with the same promise, and one summary.
 
-Xu, Wang, Fu & Wong, section 1.1: data published day by day comes in small batches, and small batches are skewed.  Each batch is
-restored (by the job's stages), published and audited by itself.  The promise holds for each release alone: who is in several
-batches, or is known to be in one, is not protected across them.
+Xu, Wang, Fu & Wong, section 1.1: data published day by day comes in small batches, and small batches are skewed.
+Each batch is restored (by the job's stages), published and audited by itself.  A batch is a stratum that the promise
+conditions on: who reads a release knows in which batch its people are.  So the column that makes the batches must
+tell nothing that is to be protected.
 """
 
 from __future__ import annotations
 
 import json
 import re
+import secrets
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from reticent.errors import AlreadyPublished, ColumnError, PromiseUnreachable, suggest
+from reticent.errors import ColumnError, PromiseUnreachable, suggest
 from reticent.job import Job
-from reticent.owner import ledger, store
+from reticent.owner import private, store
+from reticent.owner.fingerprint import Rows
+from reticent.owner.ledger import Ledger
+from reticent.owner.notes import owner_folder
 from reticent.publish import publish
 from reticent.release.disk import writing
 from reticent.table import source as sources
-from reticent.table.roles import Role, resolve
+from reticent.table.carried import NEAR_UNIQUE
+from reticent.table.roles import Column, Role, resolve, with_role
 
 SUMMARY = "batches.json"
-PER_BATCH = "The promise holds for each batch alone, not for a person who is in several, nor for the batches together."
+PER_BATCH = (
+    "The promise holds for each batch alone, given that a person is in it: not for a person who is in several, nor for "
+    "the batches together."
+)
+_REFUSED = {
+    Role.IDENTIFYING: "Identifying values are never published, and each would be the name of a folder.",
+    Role.QUASI: "Each release would tell the exact value of everyone in it, which is to be generalized.",
+    Role.SENSITIVE: "Each release would tell the exact value of everyone in it, which is what the promise protects.",
+}
 
 
 def publish_batches(
-    job: Job, by: str, to: Path, *, seed: int | None = None, force: bool = False, again: bool = False,
-    progress: Callable[[str], None] = lambda stage: None,
+    job: Job, by: str, to: str | Path, *, frame: Any = None, seed: int | None = None, force: bool = False,
+    again: bool = False, ledger: str | Path | None = None, progress: Callable[[str], None] = lambda stage: None,
 ) -> dict[str, Any]:  # fmt: skip
-    """A release in `to` for each value of a column; the summary, which is also kept in the owner's folder.
+    """Publish a release in `to` for each value of a column; returns the summary, which the owner's folder keeps too.
 
-    A batch that cannot keep the promise is left out and said so; the others are published.
+    A batch that cannot keep the promise is left out and the summary says so; the others are published.
     """
-    fingerprint = sources.fingerprint(job.source)
-    summary = ledger.owner_folder(to / "batch") / SUMMARY
-    _refuse_again(summary, fingerprint, again or force)
+    to, book = Path(to), Ledger.of(ledger)
     progress("reading")
-    frame = sources.collect(sources.scan(job.source), "Reading the rows")
-    if by not in frame.columns:
-        raise ColumnError(f"There is no column {by!r} to batch by.", attempt=suggest(by, frame.columns))
-    parts = list(_parts(frame, by, job))
+    rows = sources.collect(sources.scan(job.source, frame), "Reading the rows")
+    if by not in rows.columns:
+        raise ColumnError(f"There is no column {by!r} to batch by.", attempt=suggest(by, rows.columns))
+    columns = resolve(job.columns, rows.columns, "drop")
+    _refuse_telling(by, rows[by], columns.get(by))
+    parts = list(_parts(rows, by, keep=by in columns))
     for name, _ in parts:
         store.refuse_existing(to / name, force)
+    source = job.source if frame is None else None
+    whole = Rows.of(rows.lazy(), [*with_role(columns, Role.QUASI), *with_role(columns, Role.SENSITIVE)], source)
+    book.refuse_again(to, whole, again)
+    owner = owner_folder(to) / to.name
+    book = book.for_batch(secrets.token_hex(8), whole, owner)
     batches = []
     for at, (name, part) in enumerate(parts):
         progress(f"batch {at + 1} of {len(parts)}")
-        batches.append(_publish_one(job, name, part, to, None if seed is None else seed + at, force))
-    kept = [entry for entry in batches if entry["published"]]
-    found = {
-        "source": fingerprint, "batch_by": by, "batches": batches, "published": len(kept), "unreachable": len(batches) - len(kept),
-        "rows": sum(entry["rows"] for entry in kept), "withheld": sum(entry["withheld"] for entry in kept), "promise": PER_BATCH,
-    }  # fmt: skip
-    with writing(summary):
-        summary.parent.mkdir(parents=True, exist_ok=True)
-        summary.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        batches.append(_publish_one(job, part, to / name, None if seed is None else seed + at, force, book))
+    found = _summary(by, batches)
+    with writing(owner):
+        private.make_folder(owner)
+        private.write(owner / SUMMARY, json.dumps(found, indent=1) + "\n")
     return found
 
 
-def _publish_one(job: Job, name: str, part: pl.DataFrame, to: Path, seed: int | None, force: bool) -> dict[str, Any]:
+def _publish_one(job: Job, part: pl.DataFrame, to: Path, seed: int | None, force: bool, book: Ledger) -> dict[str, Any]:
+    """One batch; the ledger was asked about all of them together before."""
     try:
-        release = publish(job, frame=part, to=to / name, seed=seed, force=force)
+        release = publish(job, frame=part, to=to, seed=seed, force=force, again=True, ledger=book)
     except PromiseUnreachable as error:
-        return {"batch": name, "published": False, "source_rows": len(part), "why": str(error)}
-    return {"batch": name, "published": True, "source_rows": len(part), "rows": release.manifest.rows,
-            "withheld": release.manifest.withheld, "digest": release.digest, "kept": (release.audited or {}).get("kept")}  # fmt: skip
+        return {"batch": to.name, "published": False, "source_rows": len(part), "why": str(error)}
+    return {"batch": to.name, "published": True, "source_rows": len(part), "rows": release.manifest.rows,
+            "withheld": release.manifest.withheld, "digest": release.digest,
+            "kept": (release.audited or {}).get("kept")}  # fmt: skip
 
 
-def _parts(frame: pl.DataFrame, by: str, job: Job) -> Iterator[tuple[str, pl.DataFrame]]:
-    """Each batch under a name that a folder can have, in the order of the column's values."""
-    if frame[by].null_count():
+def _summary(by: str, batches: list[dict[str, Any]]) -> dict[str, Any]:
+    kept = [entry for entry in batches if entry["published"]]
+    return {
+        "batch_by": by, "batches": batches, "published": len(kept), "unreachable": len(batches) - len(kept),
+        "rows": sum(entry["rows"] for entry in kept), "withheld": sum(entry["withheld"] for entry in kept),
+        "promise": PER_BATCH,
+    }  # fmt: skip
+
+
+def _refuse_telling(by: str, values: pl.Series, column: Column | None) -> None:
+    """A batch tells its column's value of everyone in it: only an insensitive or undeclared column may make one."""
+    if column is not None and column.role in _REFUSED:
         raise ColumnError(
-            f"The column {by!r} to batch by is missing in {frame[by].null_count()} row(s).", attempt="filling it."
+            f"The column {by!r} is {column.role.value}: it cannot make batches.",
+            why=_REFUSED[column.role],
+            attempt="an insensitive column or one without a role, such as the day of a delivery.",
         )
-    roles = resolve(job.columns, frame.columns, "drop")
-    drop = by not in roles or roles[by].role is Role.IDENTIFYING
-    columns = [name for name in frame.columns if not (drop and name == by and name not in roles)]
-    seen: set[str] = set()
-    for value in frame[by].unique().sort().to_list():
+    if missing := values.null_count():
+        raise ColumnError(f"The column {by!r} to batch by is missing in {missing} row(s).", attempt="filling it.")
+    alone = int(values.is_unique().sum())
+    if alone * 100 > NEAR_UNIQUE * len(values) and not (column is not None and column.acknowledge):
+        raise ColumnError(
+            f"The column {by!r} is near-unique: {alone:,} of {len(values):,} rows would be a batch of their own.",
+            why="Each value is the name of a folder, and who knows it knows the row.",
+            attempt="a column with fewer values, such as the week instead of the minute.",
+        )
+
+
+def _parts(rows: pl.DataFrame, by: str, *, keep: bool) -> Iterator[tuple[str, pl.DataFrame]]:
+    """Each batch under a name that a folder can have, in the order of the column's values."""
+    columns = [name for name in rows.columns if keep or name != by]
+    seen: set[str] = {SUMMARY}  # the owner's folder has the batches' notes beside the summary
+    for value in rows[by].unique().sort().to_list():
         name = re.sub(r"[^A-Za-z0-9._-]+", "-", str(value)).strip("-.") or "batch"
-        while name in seen or name == ledger.OWNER:
+        while name in seen:
             name += "-2"
         seen.add(name)
-        yield name, frame.filter(pl.col(by) == value).select(columns)
-
-
-def _refuse_again(summary: Path, fingerprint: str | None, again: bool) -> None:
-    """A source is batched once: another cut of the same people can be joined with the first."""
-    if again or fingerprint is None or not summary.exists():
-        return
-    if json.loads(summary.read_text(encoding="utf-8")).get("source") == fingerprint:
-        raise AlreadyPublished(
-            "This source was published in batches before.",
-            why="Two releases of the same people can be joined: together they no longer promise what each alone does.",
-            attempt="--again if you accept that, or --force to replace them.",
-        )
+        yield name, rows.filter(pl.col(by) == value).select(columns)

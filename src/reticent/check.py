@@ -18,6 +18,7 @@ from reticent.engines import local
 from reticent.errors import JobError, PromiseUnreachable, RequestError, suggest
 from reticent.job import Job
 from reticent.methods.compose import left_to_method, plan
+from reticent.methods.protocols import Method
 from reticent.publish import read
 from reticent.randomness import Random
 from reticent.recipe.recipe import Recipe
@@ -99,7 +100,7 @@ def check(
     return Checked(counted.cells.rows, len(counted.cells), tuple(found), warnings, carried, advice, spellings)
 
 
-def _others(job: Job, names: Sequence[str] | None) -> list[Any]:
+def _others(job: Job, names: Sequence[str] | None) -> list[Method]:
     """Methods beside the job's own that can keep every promise, with their parameters at rest."""
     for name in names or ():
         if name not in registry.METHODS:
@@ -122,7 +123,7 @@ def _others(job: Job, names: Sequence[str] | None) -> list[Any]:
     ]
 
 
-def _outlook(job: Job, method: Any, cells: Any, columns: Mapping[str, Column], *, own: bool) -> Outlook:
+def _outlook(job: Job, method: Method, cells: Cells, columns: Mapping[str, Column], *, own: bool) -> Outlook:
     try:
         writer = registry.writer(method.kind).of(_planned(job, method, cells), columns)
     except PromiseUnreachable as error:
@@ -136,7 +137,7 @@ def _outlook(job: Job, method: Any, cells: Any, columns: Mapping[str, Column], *
     )
 
 
-def _planned(job: Job, method: Any, cells: Cells) -> Recipe:
+def _planned(job: Job, method: Method, cells: Cells) -> Recipe:
     at_most = job.release.suppress_at_most if registry.writer(method.kind).generalizes else Fraction(0)
     return plan(job.prepare, method, cells, job.promises, Random.secure(), at_most)
 

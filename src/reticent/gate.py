@@ -7,6 +7,7 @@ what was checked instead.
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -22,12 +23,15 @@ from reticent.recipe.recipe import Recipe
 def handed(job: Job, counted: Counted, recipe: Recipe) -> Handed:
     """What the audit is given beside the files: the population that is promised about, and the source as it was counted."""
     population = next((p.population for p in job.promises if hasattr(p, "population")), None)
-    cells, shown = recipe.cells, recipe.shown
-    true: dict[str, dict[str, int]] = {}
-    for at, domain in enumerate(cells.sensitive):
-        held = np.bincount(cells.values[recipe.cell[shown], at], weights=recipe.quota[shown], minlength=domain.size)
-        true[domain.name] = dict(zip(domain.texts, held.astype(np.int64).tolist(), strict=False))
-    return Handed(population, counted.combinations, counted.times, true)
+    return Handed(population, counted.combinations, counted.times, partial(true_counts, recipe))
+
+
+def true_counts(recipe: Recipe, column: str) -> dict[str, int]:
+    """How many of the people published have each value of a sensitive column, before anything was redrawn."""
+    cells, shown, at = recipe.cells, recipe.shown, recipe.cells.sensitive_at(column)
+    domain = cells.sensitive[at]
+    held = np.bincount(cells.values[recipe.cell[shown], at], weights=recipe.quota[shown], minlength=domain.size)
+    return dict(zip(domain.texts, held.astype(np.int64).tolist(), strict=False))
 
 
 def recount(staged: Path, job: Job, beside: Handed) -> Audit:

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from reticent import registry
 from reticent.errors import JobError, suggest
-from reticent.models.exact import exact, flag
+from reticent.models.exact import Number, exact, flag
 from reticent.models.promises import Promises
 from reticent.table.roles import Column
 from reticent.table.source import Source
+
+if TYPE_CHECKING:
+    from reticent.methods.protocols import Method, Stage
+    from reticent.models.shapes import Promise
+
+_LATER: Any = None  # what is left out is filled in when the job is made
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +30,13 @@ class Output:
 
     undeclared: str = "refuse"
     format: str = "parquet"
-    suppress_at_most: Any = 0
+    suppress_at_most: Fraction = Fraction(0)
+
+    if TYPE_CHECKING:  # what may be given; the fields are what is kept
+
+        def __init__(
+            self, *, undeclared: str = "refuse", format: str = "parquet", suppress_at_most: Number = 0
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         for name, known in (("undeclared", ("refuse", "drop")), ("format", ("parquet", "csv"))):
@@ -42,13 +55,27 @@ class Output:
 class Job:
     """What to publish, what to promise, and by which method."""
 
-    source: Source | str | Path | None = None
+    source: Source = _LATER
     columns: Mapping[str, Column]
-    promises: Sequence[Any]
-    method: Any = None
-    prepare: Sequence[Any] = ()
+    promises: Promises
+    method: Method = _LATER
+    prepare: tuple[Stage, ...] = ()
     release: Output = field(default_factory=Output)
     jointly: bool = False
+
+    if TYPE_CHECKING:  # what may be given; the fields are what is kept
+
+        def __init__(
+            self,
+            *,
+            source: Source | str | Path | None = None,
+            columns: Mapping[str, Column],
+            promises: Iterable[Promise],
+            method: Method | None = None,
+            prepare: Iterable[Stage] = (),
+            release: Output = ...,
+            jointly: bool = False,
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         if not isinstance(self.source, Source):
@@ -100,7 +127,7 @@ class Job:
 
     def to_dict(self) -> dict[str, Any]:
         """The job as TOML would hold it; frames and built hierarchies as their rows."""
-        source = {
+        source: dict[str, Any] = {
             name: list(value) if isinstance(value, tuple) else value for name, value in _set_fields(self.source).items()
         }
         if "url" in source:
@@ -141,7 +168,7 @@ def _dataclass(kind: type, where: str, table: Mapping[str, Any]) -> Any:
 
 
 def _source(table: Mapping[str, Any], beside: Path | None) -> Source:
-    source = _dataclass(Source, "[source]", table)
+    source: Source = _dataclass(Source, "[source]", table)
     return replace(source, path=_located(source.path, beside)) if source.path else source
 
 

@@ -11,7 +11,8 @@ from typing import Any
 
 import polars as pl
 
-from reticent.owner import ledger, store
+from reticent.owner import store
+from reticent.owner.ledger import Ledger
 from reticent.release import bundle
 from reticent.release.answer import Answer
 from reticent.release.disk import writing
@@ -80,19 +81,22 @@ class Release:
         """The published values of a sensitive column, and the `count` of rows that hold each."""
         return self._reader.value_counts(self.tables, self.manifest, column)
 
-    def save(self, target: str | Path, *, force: bool = False, again: bool = False) -> Path:
-        """Put the folder in its place, atomically, and note it in the owner's folder beside it."""
+    def save(
+        self, target: str | Path, *, force: bool = False, again: bool = False, ledger: str | Path | None = None
+    ) -> Path:
+        """Put the folder in its place, atomically, and note it in the ledger and in the owner's folder beside it."""
         target = Path(target)
         owned = self._owned or {}
         store.refuse_existing(target, force)
-        ledger.refuse_again(target, owned.get("source"), again)
+        book = Ledger.of(ledger or owned.get("ledger"))
+        book.refuse_again(target, owned.get("source"), again)
         with store.staged(target) as staged:
             with writing(target):
                 shutil.copytree(self.folder, staged, dirs_exist_ok=True)
             with store.kept(staged, target, force):
                 if self._owned is not None:
                     notes = {key: owned[key] for key in ("source", "audit", "job", "promises", "notices")}
-                    ledger.record(target, digest=bundle.digest(target), **notes)
+                    book.record(target, digest=bundle.digest(target), **notes)
         return target
 
     def to_database(self, url: str, table: str) -> list[str]:

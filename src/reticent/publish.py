@@ -6,20 +6,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from reticent import __version__, registry
+from reticent.audit.result import Audit
 from reticent.engines import local
 from reticent.errors import ColumnError
 from reticent.gate import handed, recount
 from reticent.job import Job
 from reticent.methods.compose import left_to_method, plan, settled
 from reticent.opened import Release
-from reticent.owner import ledger, store
+from reticent.owner import store
+from reticent.owner.fingerprint import Rows
+from reticent.owner.ledger import Ledger
 from reticent.randomness import Random
+from reticent.recipe.kind import Writer
 from reticent.refusals import refuse_several, refuse_unable
 from reticent.release import bundle
 from reticent.release.disk import writing
@@ -27,7 +33,7 @@ from reticent.table import beside, carried
 from reticent.table import source as sources
 from reticent.table.cells import Cells
 from reticent.table.joint import jointly
-from reticent.table.roles import Role, resolve, with_role
+from reticent.table.roles import Column, Role, resolve, with_role
 from reticent.table.spelling import spelled_alike
 from reticent.table.supported import refuse_unsupported
 
@@ -42,57 +48,70 @@ def publish(
     seed: int | None = None,
     force: bool = False,
     again: bool = False,
+    ledger: Ledger | str | Path | None = None,
     progress: Progress = lambda stage: None,
 ) -> Release:
-    """Plan, stage, audit, and only then keep.  Without `to` the release is temporary until `save`."""
+    """Plan, stage, audit, and only then keep.  Without `to` the release is temporary until `save`.
+
+    `ledger` is the folder of the ledger, instead of RETICENT_LEDGER or the user's own.
+    """
     target = None if to is None else Path(to)
     refuse_unable(job)
     if target is not None:
         store.refuse_existing(target, force)
     progress("reading")
     lazy, columns = read(job, frame)
-    fingerprint = sources.fingerprint(job.source, frame)
-    if target is not None:
-        ledger.refuse_again(target, fingerprint, again)
     looked = beside.look(lazy, columns)
     counted = local.count(lazy, columns, looked.rows_per_person)
+    rows = Rows(counted.combinations, counted.times, job.source if frame is None else None)
+    if target is not None:
+        Ledger.of(ledger).refuse_again(target, rows, again)
     rng = Random.of(seed)
     progress("planning")
-    cells = jointly(counted.cells) if job.jointly else counted.cells
-    recipe = replace(
-        plan(job.prepare, job.method, cells, job.promises, rng, job.release.suppress_at_most, progress),
-        cells=counted.cells,
-    )
-    writer = registry.writer(job.method.kind).of(recipe, columns)
-    writer.recipe.check_conserved()
+    writer = planned(job, counted, rng, progress)
     progress("writing")
     frames = writer.frames(*local.apply(counted, writer.recipe, rng, lazy))
     with store.staged(target) as staged:
+        fields = {**declared(job, rng, counted.cells), **writer.fields(counted.carried_types)}
         with writing(target):
-            bundle.write(
-                staged,
-                frames,
-                {**declared(job, rng, counted.cells), **writer.fields(counted.carried_types)},
-                job.release.format,
-            )
+            bundle.write(staged, frames, fields, job.release.format)
         del frames
         progress("auditing")
         found = recount(staged, job, handed(job, counted, writer.recipe))
-        owned = {
-            "source": fingerprint,
-            "audit": found.to_dict(),
-            "job": job.to_toml(),
-            "promises": [registry.describe(promise) for promise in job.promises],
-            "notices": (*looked.notices, *map(str, spelled_alike(counted.cells))),
-        }
-        if target is None:
-            return Release(staged, owned={**owned, "temporary": True})
-        with store.kept(staged, target, force):
-            ledger.record(target, digest=bundle.digest(target), **owned)
-            return Release(target, owned=owned)
+        owned = to_own(job, rows, found, (*looked.notices, *map(str, spelled_alike(counted.cells))))
+        return keep(staged, target, owned, force, ledger)
 
 
-def read(job: Job, frame: Any = None):
+def keep(staged: Path, target: Path | None, owned: dict[str, Any], force: bool, ledger: Any) -> Release:
+    """The staged release in its place and in the ledger, or, without a place, temporary until `save`."""
+    if target is None:
+        return Release(staged, owned={**owned, "temporary": True, "ledger": ledger})
+    with store.kept(staged, target, force):
+        Ledger.of(ledger).record(target, digest=bundle.digest(target), **owned)
+        return Release(target, owned=owned)
+
+
+def planned(job: Job, counted: local.Counted, rng: Random, progress: Progress) -> Writer:
+    """The job's recipe, ready to be written as its method's kind."""
+    cells = jointly(counted.cells) if job.jointly else counted.cells
+    recipe = plan(job.prepare, job.method, cells, job.promises, rng, job.release.suppress_at_most, progress)
+    writer = registry.writer(job.method.kind).of(replace(recipe, cells=counted.cells), counted.columns)
+    writer.recipe.check_conserved()
+    return writer
+
+
+def to_own(job: Job, rows: Rows, found: Audit, notices: Sequence[str]) -> dict[str, Any]:
+    """What the owner's folder keeps of a release."""
+    return {
+        "source": rows,
+        "audit": found.to_dict(),
+        "job": job.to_toml(),
+        "promises": [registry.describe(promise) for promise in job.promises],
+        "notices": tuple(notices),
+    }
+
+
+def read(job: Job, frame: Any = None) -> tuple[pl.LazyFrame, dict[str, Column]]:
     """The rows, lazily, and the declaration of each column that has one."""
     lazy = sources.scan(job.source, frame)
     present = sources.columns(job.source, frame, lazy)

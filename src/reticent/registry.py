@@ -15,6 +15,8 @@ from reticent import catalogue
 from reticent.errors import JobError, suggest
 
 if TYPE_CHECKING:
+    from reticent.methods.protocols import Method, Stage
+    from reticent.models.shapes import Promise
     from reticent.recipe.kind import Writer
 
 MODELS = {name: row.model for name, row in catalogue.PROMISES.items()}
@@ -29,34 +31,34 @@ def _load(table: Mapping[str, str], name: str, what: str) -> Any:
     return catalogue.load(table[name])
 
 
-def model(name: str) -> Any:
+def model(name: str) -> type[Promise]:
     return _load(MODELS, name, "promise")
 
 
-def method(name: str) -> Any:
+def method(name: str) -> type[Method]:
     return _load(METHODS, name, "method")
 
 
-def stage(name: str) -> Any:
+def stage(name: str) -> type[Stage]:
     return _load(STAGES, name, "preparing stage")
 
 
-def writer(kind: str) -> Writer:
+def writer(kind: str) -> type[Writer]:
     """How recipes of a release kind are written."""
     return _load(WRITERS, kind, "release kind")
 
 
-def promise_from(entry: Mapping[str, Any]) -> Any:
+def promise_from(entry: Mapping[str, Any]) -> Promise:
     """A promise from its table in a job file or manifest: {"model": "k-anonymity", "k": 5}."""
     return _made(model(_name(entry, "model", MODELS)), entry, "model")
 
 
-def method_from(entry: Mapping[str, Any] | str) -> Any:
+def method_from(entry: Mapping[str, Any] | str) -> Method:
     entry = {"name": entry} if isinstance(entry, str) else entry
     return _made(method(_name(entry, "name", METHODS)), entry, "name")
 
 
-def stage_from(entry: Mapping[str, Any]) -> Any:
+def stage_from(entry: Mapping[str, Any]) -> Stage:
     return _made(stage(_name(entry, "name", STAGES)), entry, "name")
 
 

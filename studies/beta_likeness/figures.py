@@ -172,7 +172,7 @@ def figure_9(part: str) -> Callable[..., Iterator[Row]]:
 def perturbed(table: Cells, beta: float, matrix: str, asked: Workload) -> np.ndarray:
     recipe = BetaPerturbation(matrix=matrix).plan(table, Promises.of([BetaLikeness(beta)]), Random.from_seed(5))
     published, _ = gather(table.quasi, table.sensitive, table.codes[recipe.cell], recipe.values, recipe.quota)
-    return asked.perturbed(published, np.array(recipe.matrix) / recipe.whole, recipe.occurring)
+    return asked.perturbed(published, np.array(recipe.matrix) / recipe.per, recipe.occurring)
 
 
 def section_7(name: str, rows: int | None, queries: int) -> Iterator[Row]:

@@ -20,7 +20,7 @@ from reticent.models.promises import Promises
 from reticent.models.t_closeness import TCloseness
 from reticent.randomness import Random
 from reticent.recipe.recipe import Recipe
-from reticent.release.boxes import Boxes
+from reticent.release.reading.boxes import Boxes
 from reticent.table.cells import Cells
 from reticent.table.domain import TreeDomain
 
@@ -85,7 +85,7 @@ class Made:
                 node = domain.nodes(lower[:, at], upper[:, at])
                 first[at], last[at] = domain.hierarchy.first[node], domain.hierarchy.last[node]
         until = np.pad(np.cumsum(self.histogram, axis=1), ((0, 0), (1, 0)))
-        return Boxes(first, last, np.ascontiguousarray(until))
+        return Boxes.of_spans(first, last, np.ascontiguousarray(until))
 
 
 def distance_of(cells: Cells) -> str:

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 import reticent as rt
-from reticent.attacks import ATTACKS, FROM_FILES, attack
+from reticent.attacks import ATTACKS, attack
 from reticent.attacks.definetti import assign
 from reticent.attacks.naive_bayes import beliefs, conditionals
 from reticent.attacks.score import score, wilson
@@ -19,7 +19,8 @@ from reticent.errors import RequestError
 from reticent.methods.beta_perturbation import BetaPerturbation
 from reticent.methods.burel import Burel
 from reticent.models.beta_likeness import BetaLikeness
-from reticent.release.boxes import boxes
+from reticent.release.manifest import ColumnEntry
+from reticent.release.reading.boxes import boxes
 
 ILLS = [["flu", "lung", "*"], ["cold", "lung", "*"], ["gout", "joint", "*"], ["ache", "joint", "*"]]
 COLUMNS = {"age": rt.quasi(numeric=True), "town": rt.quasi(), "illness": rt.sensitive(hierarchy=ILLS)}
@@ -42,13 +43,15 @@ def published(frame: pl.DataFrame, beta: object = 2) -> rt.Release:
 
 def exact_release(frame: pl.DataFrame):
     """What an adversary sees of a release that generalizes nothing."""
-    from types import SimpleNamespace
-
+    entries = [
+        ColumnEntry(name="age", role="quasi-identifying", type="numeric"),
+        ColumnEntry(name="town", role="quasi-identifying", type="categorical"),
+    ]
     cells = local.count(frame.lazy(), COLUMNS).cells
-    return of_cells(cells, boxes(SimpleNamespace(frame=lambda: frame.cast({"age": pl.String})), cells))
+    return of_cells(cells, boxes(entries, frame.cast({"age": pl.String}), cells))
 
 
-@pytest.mark.parametrize("name", [name for name in ATTACKS if name not in FROM_FILES])
+@pytest.mark.parametrize("name", [name for name, row in ATTACKS.items() if row.needs_source])
 def test_every_attack_reports_success_beside_its_baseline(name: str):
     frame = people()
     found = attack(published(frame), frame, name)
@@ -103,7 +106,7 @@ def anatomized(frame: pl.DataFrame, l: int) -> rt.Release:  # noqa: E741 - the f
     )
 
 
-@pytest.mark.parametrize("name", [name for name in ATTACKS if name not in FROM_FILES])
+@pytest.mark.parametrize("name", [name for name, row in ATTACKS.items() if row.needs_source])
 def test_every_attack_runs_on_an_anatomized_release(name: str):
     frame = people(600, tied=0.5)
     outcome = attack(anatomized(frame, 2), frame, name)

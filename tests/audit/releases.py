@@ -1,6 +1,8 @@
 """Release folders for the tests: any partition of a table's cells, written as `publish` writes it."""
 
-from collections.abc import Sequence
+import contextlib
+import json
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,8 @@ from reticent.randomness import Random
 from reticent.recipe.generalized import Generalized
 from reticent.recipe.recipe import Recipe
 from reticent.release import bundle
+from reticent.release.kind import reader
+from reticent.release.shape import Misshapen
 from reticent.table.roles import Column
 from reticent.table.source import Source, scan
 
@@ -32,10 +36,24 @@ def write_release(folder: Path, frame: pl.DataFrame, columns: dict[str, Column],
     way = Generalized.of(Recipe.of_groups(counted.cells, of_cell, labels=labels), columns)
     frames = way.frames(*local.apply(counted, way.recipe, Random.from_seed(seed), lazy))
     folder.mkdir(parents=True, exist_ok=True)
-    manifest = {"reticent": "0.1.0", "jointly": jointly, "method": {"name": "by hand"}, "promises": list(promises),
-                **way.manifest(counted.carried_types)}  # fmt: skip
-    bundle.write(folder, frames, manifest, format)
+    fields = {"reticent": "0.1.0", "jointly": jointly, "method": {"name": "mondrian"}, "promises": list(promises),
+              **way.fields(counted.carried_types)}  # fmt: skip
+    bundle.write(folder, frames, fields, format)
     return folder
+
+
+def resealed(folder: Path, change: Callable[[dict[str, Any]], Any] = lambda stated: None) -> str:
+    """What a forger does who changed data files, or `change`s what the manifest says: all that can be consistent is made so.
+
+    README.md is rewritten from the manifest and every checksum is taken again, so that the forgery reaches the check a test is about.
+    """
+    stated = json.loads((folder / bundle.MANIFEST).read_text(encoding="utf-8"))
+    change(stated)
+    with contextlib.suppress(
+        Misshapen, LookupError, TypeError, ValueError
+    ):  # a manifest that cannot be read has no README
+        (folder / bundle.README).write_text(reader(stated.get("kind")).readme(bundle.of_dict(stated)), encoding="utf-8")
+    return bundle.seal(folder, stated)
 
 
 def columns_of(table) -> dict[str, Column]:

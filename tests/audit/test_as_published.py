@@ -10,6 +10,7 @@ import reticent as rt
 from reticent.audit.as_published import as_published
 from reticent.errors import AuditFailed, BundleDamaged
 from reticent.methods.beta_perturbation import BetaPerturbation
+from reticent.release.manifest import ColumnEntry
 
 MOMENT = datetime(2000, 1, 1, 3, 4, 5, 123456)
 CLOCK = pl.Datetime("us", "Europe/Berlin")
@@ -64,8 +65,8 @@ def test_the_source_reads_as_what_is_published_from_a_frame_and_from_csv(name: s
         assert found.whole.all()
 
 
-def entry(dtype: str, role: str = "quasi-identifying", **more) -> dict:
-    return {"name": "x", "role": role, "type": "numeric", "dtype": dtype, **more}
+def entry(dtype: str, role: str = "quasi-identifying", **more) -> ColumnEntry:
+    return ColumnEntry(name="x", role=role, type="numeric", dtype=dtype, **more)
 
 
 def brought_to(values, dtype: str, **more) -> list:

@@ -11,7 +11,7 @@ from reticent.audit import audit
 from reticent.errors import BundleDamaged
 from reticent.release import bundle
 from reticent.table.roles import quasi, sensitive
-from tests.audit.releases import write_release
+from tests.audit.releases import resealed, write_release
 
 CANARY = "Wilhelmina-Ottokar"
 
@@ -38,14 +38,6 @@ def refused(release, **how):
     assert error.value.__cause__ is None
     assert error.value.__suppress_context__ or error.value.__context__ is None
     return str(error.value)
-
-
-def rewritten(release, change):
-    """An editor's change, with checksums that agree again."""
-    manifest = json.loads((release / "manifest.json").read_text())
-    del manifest["files"]
-    change(manifest)
-    bundle.seal(release, manifest)
 
 
 def test_a_whole_release_is_audited(release):
@@ -82,7 +74,7 @@ def test_a_truncated_manifest_is_refused(release):
 def test_a_changed_release_is_refused_given_its_digest(release):
     digest = bundle.digest(release)
     assert audit(release, expect_digest=digest).kept
-    rewritten(release, lambda manifest: manifest["promises"][0].update(k=3))
+    resealed(release, lambda manifest: manifest["promises"][0].update(k=3))
     assert audit(release).kept is not None
     refused(release, expect_digest=digest)
 
@@ -119,12 +111,16 @@ def test_a_changed_release_is_refused_given_its_digest(release):
         lambda m: m["promises"].append({"model": "beta-likeness", "beta": 1}),
         lambda m: m["promises"].append({"model": "beta-likeness", "beta": 1, "column": "age"}),
         lambda m: m["promises"].append({"beta": 1}),
+        lambda m: m["promises"].append({"model": "k-anonymity"}),
+        lambda m: m["promises"].append({"model": "k-anonymity", "k": CANARY}),
+        lambda m: m["promises"].append({"model": "k-anonymity", "k": [2]}),
+        lambda m: m.update(rows_per_person=2) or m["promises"].append({"model": "k-anonymity", "k": CANARY}),
         lambda m: m.update(data=["../data.parquet"]),
         lambda m: m.update(data=[]),
     ],
 )
 def test_a_manifest_that_is_not_as_the_format_has_it_is_refused(release, change):
-    rewritten(release, change)
+    resealed(release, change)
     refused(release)
 
 
@@ -136,7 +132,7 @@ def test_a_format_of_another_version_is_refused(release):
 
 def test_a_file_that_is_no_parquet_is_refused(release):
     (release / "data.parquet").write_bytes(b"PAR1" + CANARY.encode() * 10)
-    rewritten(release, lambda manifest: None)
+    resealed(release)
     refused(release)
 
 

@@ -8,10 +8,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from reticent.audit.covering import match_rows
-from reticent.audit.grouping import number
-from reticent.audit.published import open_folder
-from reticent.audit.regions import cover, join
-from reticent.table.roles import Role
+from reticent.audit.kind import eyes
+from reticent.audit.subject import of_folder
+from reticent.release.reading.cover import cover, join
 from tests.audit.releases import columns_of, frame_of, write_release
 from tests.oracle import covering as oracle
 from tests.oracle import labels as oracle_labels
@@ -52,9 +51,9 @@ def test_a_join_of_boxes_and_points_finds_exactly_the_pairs_there_are(case):
 
 def matched(table, released, source):
     """(ours, the oracle's): how many published rows find no source row."""
-    published = open_folder(released)
-    numbered = {entry["name"]: number(published.frame[entry["name"]]) for entry in published.named(Role.QUASI)}
-    ours = match_rows(published, numbered, frame_of(source)).unmatched
+    subject = of_folder(released)
+    published = eyes(subject.kind).recount(subject, each_row=True, thorough=True)
+    ours = match_rows(subject, published.frame, published.labels, frame_of(source)).unmatched
     columns = [oracle_labels.describe(table.columns[q]["kind"], [*table.column(q), *source.column(q)], table.columns[q]["hierarchy"],
                                       table.columns[q]["order"]) for q in table.quasi]  # fmt: skip
     rows = [(tuple(row[q] for q in table.quasi), row["s"]) for row in published.frame.to_dicts()]

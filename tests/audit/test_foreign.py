@@ -6,6 +6,7 @@ import pytest
 
 from reticent.audit import audit
 from reticent.errors import ColumnError, JobError
+from reticent.release.manifest import ColumnEntry
 from reticent.release.reading.scale import Unreadable, scale
 from reticent.table.roles import quasi, sensitive
 from tests.oracle import measures as oracle
@@ -20,6 +21,10 @@ def table():
     n = 600
     return pl.DataFrame({"age": rng.choice(["[20, 30[", "[30, 40[", "[40, 50["], n), "education": rng.choice(["Undergraduate", "Masters", "*"], n),
                          "job": rng.choice(["nurse", "baker", "clerk", "?"], n, p=[0.5, 0.3, 0.15, 0.05])})  # fmt: skip
+
+
+def entry(**more) -> ColumnEntry:
+    return ColumnEntry(name="x", role="quasi-identifying", type="numeric", **more)
 
 
 def histograms(table, quasi, job="job"):
@@ -81,7 +86,7 @@ def test_without_promises_there_is_no_verdict(table):
     ],
 )
 def test_intervals_are_read_as_other_tools_write_them(label, low, high, open_low, open_high):
-    found = scale({"name": "x", "type": "numeric", "domain": [0, 99]}, foreign=True).read([label])[0]
+    found = scale(entry(domain=[0, 99]), foreign=True).read([label])[0]
     assert (found.lower, found.upper, found.open_lower, found.open_upper) == (low, high, open_low, open_high)
 
 
@@ -102,7 +107,7 @@ def test_labels_that_nobody_understands_leave_the_promises_judged():
     assert found.utility["ail"] is None
     assert "age" in found.notes[0]
     with pytest.raises(Unreadable):
-        scale({"name": "age", "type": "numeric"}, ["young"], foreign=True)
+        scale(entry(), ["young"], foreign=True)
 
 
 def test_roles_are_needed(table):

@@ -9,10 +9,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from reticent.audit import audit
-from reticent.errors import AuditFailed
+from reticent.errors import AuditFailed, BundleDamaged
 from reticent.release import bundle
 from reticent.table.roles import identifying, insensitive, quasi, sensitive
-from tests.audit.releases import write_release
+from tests.audit.releases import resealed, write_release
 
 CANARY = "Wilhelmina-Ottokar-4711"
 COLUMNS = {
@@ -53,23 +53,8 @@ def source():
 def release(source, tmp_path):
     """All but the last row is published."""
     path = write_release(tmp_path / "release", source[:-1], COLUMNS, groups=30)
-    manifest = json.loads((path / "manifest.json").read_text())
-    manifest["withheld"] = 1
-    reseal(path, manifest)
+    resealed(path, lambda stated: stated.update(withheld=1))
     return path
-
-
-def reseal(path, manifest):
-    """As an editor would: README and checksums agree again."""
-    from reticent.release.readme import text
-
-    manifest = {name: value for name, value in manifest.items() if name != "files"}
-    (path / "README.md").write_text(text(manifest), encoding="utf-8")
-    bundle.seal(path, manifest)
-
-
-def manifest_of(path):
-    return json.loads((path / "manifest.json").read_text())
 
 
 def test_a_release_that_says_no_more_passes(release, source):
@@ -80,27 +65,49 @@ def test_a_release_that_says_no_more_passes(release, source):
 
 
 @pytest.mark.parametrize("secret", [CANARY, "astronaut", "Zzyzx-Springs", "1234567"])
-def test_a_secret_in_the_readme_is_found(release, source, secret):
-    manifest = {name: value for name, value in manifest_of(release).items() if name != "files"}
+def test_a_secret_in_the_readme_is_damage(release, source, secret):
     with open(release / "README.md", "a", encoding="utf-8") as handle:
         handle.write(f"thanks to {secret}\n")
-    bundle.seal(release, manifest)
-    leaks = audit(release, source=source).source.leaks
-    assert [(leak.file, leak.values) for leak in leaks] == [("README.md", 1)]
+    bundle.seal(release, json.loads((release / "manifest.json").read_text()))
+    with pytest.raises(BundleDamaged, match=r"README\.md is not what the manifest says") as failure:
+        audit(release, source=source)
+    assert secret not in str(failure.value)
 
 
 @pytest.mark.parametrize("secret", [CANARY, "astronaut", "person 00007"])
-def test_a_secret_in_the_manifest_is_found(release, source, secret):
-    manifest = manifest_of(release)
-    manifest["method"]["note"] = secret
-    reseal(release, manifest)
-    assert [leak.file for leak in audit(release, source=source).source.leaks] == ["manifest.json"]
+def test_a_secret_in_a_field_that_the_manifest_has_is_found(release, source, secret):
+    for hide in (
+        lambda stated: stated.update(reticent=secret),
+        lambda stated: stated["method"].update(labels=secret),
+        lambda stated: stated["method"].update(weights={secret: 1}),
+        lambda stated: stated["columns"][1]["values"].append(secret),
+    ):
+        before = (release / "manifest.json").read_text()
+        resealed(release, hide)
+        assert [leak.file for leak in audit(release, source=source).source.leaks] == ["manifest.json"]
+        (release / "manifest.json").write_text(before)
+
+
+@pytest.mark.parametrize("secret", [CANARY, "astronaut", "person 00007"])
+def test_a_secret_in_a_field_that_no_manifest_has_is_refused(release, source, secret):
+    for hide in (
+        lambda stated: stated.update(note=secret),
+        lambda stated: stated["method"].update(note=secret),
+        lambda stated: stated["columns"][0].update(note=secret),
+    ):
+        before = (release / "manifest.json").read_text()
+        resealed(release, hide)
+        with pytest.raises(BundleDamaged, match=r"1 field\(s\) that do not belong") as failure:
+            audit(release, source=source)
+        assert secret not in str(failure.value)
+        (release / "manifest.json").write_text(before)
 
 
 def test_a_range_that_reaches_to_a_withheld_row_is_found(release, source):
-    manifest = manifest_of(release)
-    next(column for column in manifest["columns"] if column["name"] == "age")["domain"][1] = 97
-    reseal(release, manifest)
+    def reach(stated):
+        next(column for column in stated["columns"] if column["name"] == "age")["domain"][1] = 97
+
+    resealed(release, reach)
     assert [(leak.column, leak.file) for leak in audit(release, source=source).source.leaks] == [
         ("age", "manifest.json")
     ]
@@ -116,7 +123,7 @@ def test_a_label_that_ends_at_a_withheld_row_is_found(release, source):
         .alias("age")
     )
     frame.write_parquet(release / "data.parquet")
-    reseal(release, manifest_of(release))
+    resealed(release)
     assert ("age", "data") in [(leak.column, leak.file) for leak in audit(release, source=source).source.leaks]
 
 
@@ -129,7 +136,7 @@ def test_a_secret_in_a_parquet_footer_is_found(release, source, where):
         field = pa.field("age", pa.large_string(), metadata={"was": CANARY})
         table = table.cast(pa.schema([field if one.name == "age" else one for one in table.schema]))
     pq.write_table(table, release / "data.parquet")
-    reseal(release, manifest_of(release))
+    resealed(release)
     assert ("person", "data.parquet") in [
         (leak.column, leak.file) for leak in audit(release, source=source).source.leaks
     ]
@@ -150,7 +157,7 @@ def test_a_value_that_stands_in_a_dictionary_only_is_found(release, source, comp
         data_page_version=version,
         store_schema=False,
     )
-    reseal(release, manifest_of(release))
+    resealed(release)
     found = audit(release, source=source).source
     assert ("job", "data.parquet") in [(leak.column, leak.file) for leak in found.leaks]
 
@@ -159,7 +166,7 @@ def test_rows_in_the_order_of_the_source_are_found(release, source):
     """Rows are sorted by age in the source; sorted by label they betray it."""
     frame = pl.read_parquet(release / "data.parquet")
     frame.sort(pl.col("age").str.extract(r"(\d+)").cast(pl.Int64)).write_parquet(release / "data.parquet")
-    reseal(release, manifest_of(release))
+    resealed(release)
     found = audit(release, source=source).source
     assert not found.order.shuffled
     assert found.order.correlation > 0.3
@@ -171,16 +178,14 @@ def test_a_row_with_the_value_of_another_is_found(release, source):
     jobs = frame["job"].to_list()
     jobs[0] = next(job for job in jobs if job != jobs[0])
     frame.with_columns(pl.Series("job", jobs)).write_parquet(release / "data.parquet")
-    reseal(release, manifest_of(release))
+    resealed(release)
     found = audit(release, source=source).source
     assert found.unmatched >= 1
     assert not found.passed
 
 
 def test_a_miscounted_withholding_is_found(release, source):
-    manifest = manifest_of(release)
-    manifest["withheld"] = 0
-    reseal(release, manifest)
+    resealed(release, lambda stated: stated.update(withheld=0))
     found = audit(release, source=source)
     assert not found.source.passed
     assert found.kept is False

@@ -25,7 +25,7 @@ def test_a_release_passes_the_audit_against_its_source(table, promise, format):
     frame = frame_of(table)
     with tempfile.TemporaryDirectory() as folder:
         try:
-            rt.publish(job, frame=frame, to=Path(folder) / "release")
+            rt.publish(job, frame=frame, to=Path(folder) / "release", ledger=Path(folder) / "ledger")
         except rt.PromiseUnreachable:
             assume(False)
         found = rt.audit(Path(folder) / "release", source=frame, job=job)

@@ -12,21 +12,24 @@ from hypothesis import strategies as st
 
 import reticent as rt
 from reticent.audit import audit
+from reticent.audit.as_published import as_published
+from reticent.audit.evidence import Redrawing
 from reticent.audit.linking import link
 from reticent.audit.measure.redrawing import Matrix, scores
 from reticent.audit.measure.tails import log_tail, log_two_sided
 from reticent.audit.redrawn import SIGNIFICANCE, Redrawn, against_source
 from reticent.errors import BundleDamaged
 from reticent.methods.beta_perturbation import BetaPerturbation
-from reticent.release import bundle
+from reticent.release.manifest import ColumnEntry
+from tests.audit.releases import resealed
 from tests.oracle import redrawing as oracle
 
 VALUES = ["cold", "flu", "gout", "ulcer"]
 SHARES = np.array([0.4, 0.3, 0.2, 0.1])
 MATRIX = [[Fraction(n, 20) for n in row] for row in ([11, 4, 3, 2], [5, 10, 3, 2], [5, 4, 9, 2], [5, 4, 3, 8])]
-COLUMNS = [{"name": "age", "role": "quasi-identifying", "type": "numeric", "dtype": "Int64"},
-           {"name": "town", "role": "quasi-identifying", "type": "categorical", "dtype": "String"},
-           {"name": "illness", "role": "sensitive", "type": "categorical", "dtype": "String"}]  # fmt: skip
+COLUMNS = [ColumnEntry(name="age", role="quasi-identifying", type="numeric", dtype="Int64"),
+           ColumnEntry(name="town", role="quasi-identifying", type="categorical"),
+           ColumnEntry(name="illness", role="sensitive", type="categorical")]  # fmt: skip
 
 
 def people(rows: int, seed: int = 0, *, alone: bool = True) -> pl.DataFrame:
@@ -47,9 +50,8 @@ def redraw(frame: pl.DataFrame, matrix, seed: int = 0) -> pl.DataFrame:
 def compared(shown: pl.DataFrame, source: pl.DataFrame, matrix=MATRIX, **how) -> Redrawn:
     held = dict(source["illness"].value_counts().iter_rows())
     stated = [Fraction(held.get(value, 0), len(source)) for value in VALUES]
-    return against_source(
-        shown.sample(fraction=1, shuffle=True, seed=1), COLUMNS, VALUES, matrix, stated, source, **how
-    )
+    there, shuffled = as_published(source, COLUMNS), shown.sample(fraction=1, shuffle=True, seed=1)
+    return against_source(shuffled, COLUMNS, Redrawing(VALUES, matrix, stated), there, **how)
 
 
 def left(frame: pl.DataFrame, where: pl.Expr, otherwise: pl.DataFrame) -> pl.DataFrame:
@@ -161,12 +163,12 @@ def test_a_source_value_that_no_published_type_has_stands_for_nobody():
 
 def test_values_the_manifest_lists_twice_or_cannot_hold_are_refused():
     frame = people(50)
-    numbers = [*COLUMNS[:2], {**COLUMNS[2], "dtype": "Int64"}]
+    numbers = [*COLUMNS[:2], COLUMNS[2].at(dtype="Int64")]
     half = [[Fraction(1, 2)] * 2] * 2
     shown = frame.with_columns(pl.lit(1, pl.Int64).alias("illness"))
     for values in (["1", "01"], ["1", "canary"]):
         with pytest.raises(BundleDamaged) as failure:
-            against_source(shown, numbers, values, half, None, shown)
+            against_source(shown, numbers, Redrawing(values, half, None), as_published(shown, numbers))
         assert "canary" not in str(failure.value)
 
 
@@ -214,12 +216,11 @@ def test_a_folder_in_which_nothing_was_redrawn_is_broken(tmp_path):
     frame = people(2000)
     release = published(frame, {"age": rt.quasi(), "town": rt.quasi(), "illness": rt.sensitive()}).save(tmp_path / "r")
     frame.sample(fraction=1.0, shuffle=True, seed=1).write_parquet(release / "data.parquet")
-    manifest = json.loads((release / "manifest.json").read_text())
-    bundle.seal(release, {name: value for name, value in manifest.items() if name not in ("files", "format")})
+    resealed(release)
     assert audit(release).kept is None
     found = audit(release, source=frame)
     assert found.kept is False
-    assert found.to_dict()["source"]["worst"]["p_value"] < 1e-100
+    assert found.to_dict()["source"]["redrawn"]["worst"]["p_value"] < 1e-100
 
 
 @st.composite

@@ -9,6 +9,8 @@ import polars as pl
 import pytest
 
 import reticent as rt
+from reticent.errors import AlreadyPublished
+from reticent.owner.ledger import Ledger
 
 JOB = """\
 [source]
@@ -58,7 +60,9 @@ def test_each_batch_is_a_release_of_its_own_and_the_summary_counts_them(run, vis
         assert rt.audit(release.folder).kept is True
         assert release.frame().columns == ["age", "illness"]
     assert not Path("out/2003-04-18").exists()
-    assert json.loads(Path("out/reticent-owner/batches.json").read_text()) == found
+    assert sorted(path.name for path in Path("out").iterdir()) == ["2003-04-16", "2003-04-17"]
+    assert json.loads(Path("reticent-owner/out/batches.json").read_text()) == found
+    assert Path("reticent-owner/out/2003-04-16/digest.txt").read_text().strip() == found["batches"][0]["digest"]
     assert "each batch alone" in found["promise"]
 
 
@@ -70,20 +74,71 @@ def test_a_person_reads_a_table_and_the_limit_of_the_promise(run, visits):
 
 
 def test_the_batch_column_may_be_published_too(run, visits):
-    (visits / "batches.toml").write_text(JOB.format(day='day = "quasi-identifying"'))
+    (visits / "batches.toml").write_text(JOB.format(day='day = "insensitive"'))
     run("publish", "batches.toml", "-o", "out", "--batch-by", "day")
     assert rt.open("out/2003-04-17").frame()["day"].unique().to_list() == ["2003-04-17"]
+
+
+@pytest.mark.parametrize(
+    ("role", "why"),
+    [
+        ("identifying", "never published"),
+        ("quasi-identifying", "which is to be generalized"),
+        ("sensitive", "which is what the promise protects"),
+    ],
+)
+def test_a_column_that_tells_something_makes_no_batches(run, visits, role, why):
+    (visits / "batches.toml").write_text(JOB.format(day=f'day = "{role}"'))
+    before = visits.contents()
+    ran = run("publish", "batches.toml", "-o", "out", "--batch-by", "day")
+    assert ran.code == 1
+    assert f"The column 'day' is {role}" in ran.err
+    assert why in ran.err
+    assert visits.contents() == before
+
+
+def test_a_column_that_names_people_makes_no_batches_though_it_is_undeclared(run, visits):
+    frame = pl.read_csv("visits.csv")
+    frame.with_columns(name=pl.format("Ann{}", pl.int_range(len(frame)))).write_csv("visits.csv")
+    before = visits.contents()
+    ran = run("publish", "batches.toml", "-o", "out", "--batch-by", "name")
+    assert ran.code == 1
+    assert "'name' is near-unique: 73 of 73 rows" in ran.err
+    assert "Ann1" not in ran.err
+    assert visits.contents() == before
 
 
 def test_the_same_source_needs_again_and_existing_batches_force(run, visits):
     run("publish", "batches.toml", "-o", "out", "--batch-by", "day")
     before = visits.contents()
-    assert run("publish", "batches.toml", "-o", "out", "--batch-by", "day").code == 1
+    for output in ("out", "elsewhere"):
+        assert run("publish", "batches.toml", "-o", output, "--batch-by", "day").code == 1
     ran = run("publish", "batches.toml", "-o", "out", "--batch-by", "day", "--again")
     assert ran.code == 1
     assert "--force" in ran.err
     assert visits.contents() == before
     assert run("publish", "batches.toml", "-o", "out", "--batch-by", "day", "--force", "--again").code == 2
+
+
+def test_batches_are_in_the_one_ledger_as_a_set(run, visits):
+    run("publish", "batches.toml", "-o", "out", "--batch-by", "day")
+    first, second = Ledger.of().entries()
+    assert (first["release"], second["release"]) == ("2003-04-16", "2003-04-17")
+    assert first["publication"] == second["publication"]
+    assert first["whole"] == second["whole"]
+    assert first["repeats"] == second["repeats"] == []
+    ran = run("publish", "batches.toml", "-o", "whole")
+    assert ran.code == 1
+    assert "The same rows were published before: 2 release(s)" in ran.err
+
+
+def test_batches_can_be_published_from_a_frame(visits):
+    job = rt.Job.read("batches.toml")
+    found = rt.publish_batches(job, "day", "out", frame=pl.read_csv("visits.csv"), ledger="ours")
+    assert (found["published"], found["unreachable"]) == (2, 1)
+    assert len(Ledger.of("ours").entries()) == 2
+    with pytest.raises(AlreadyPublished):
+        rt.publish_batches(job, "day", "again", frame=pl.read_csv("visits.csv"), ledger="ours")
 
 
 def test_an_unknown_column_writes_nothing(run, visits):

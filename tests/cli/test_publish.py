@@ -112,6 +112,17 @@ def test_the_owners_folder_can_be_elsewhere(run, place, monkeypatch):
     assert not Path("reticent-owner").exists()
 
 
+def test_the_ledger_can_be_chosen(run, place):
+    assert run("publish", "job.toml", "-o", "one").code == 0
+    assert run("publish", "job.toml", "-o", "elsewhere/two").code == 1
+    assert run("publish", "job.toml", "-o", "elsewhere/two", "--ledger", "ours").code == 0
+    ran = run("publish", "job.toml", "-o", "three", "--ledger", "ours")
+    assert ran.code == 1
+    assert "last as 'two'" in ran.err
+    ran = run("publish", "job.toml", "-o", "three", "--ledger", "ours", "--again")
+    assert "Who also holds 'two' can join them" in ran.err
+
+
 def test_paths_in_a_job_are_relative_to_it(run, place, monkeypatch):
     Path("elsewhere").mkdir()
     monkeypatch.chdir("elsewhere")

@@ -62,7 +62,9 @@ def planted(release: rt.Release, folder: Path, secret: str) -> Path:
     path = folder / release.manifest.data[0]
     if path.suffix == ".parquet":
         table = pq.read_table(path)
-        pq.write_table(table.replace_schema_metadata({"made by": secret}), path, compression="lz4", write_statistics=False)
+        pq.write_table(
+            table.replace_schema_metadata({"made by": secret}), path, compression="lz4", write_statistics=False
+        )
     else:
         head, first, rest = path.read_bytes().split(b"\n", 2)
         values = first.split(b",")

@@ -121,7 +121,9 @@ def test_a_method_makes_a_kind_that_is_registered(name):
 
 def test_no_layer_has_a_kind_that_is_not_registered():
     """A module that holds a kind's object is some row's."""
-    known = {dotted.partition(":")[0] for row in catalogue.KINDS.values() for dotted in (row.writer, row.reader, row.eyes)}
+    known = {
+        dotted.partition(":")[0] for row in catalogue.KINDS.values() for dotted in (row.writer, row.reader, row.eyes)
+    }
     for layer, attribute in (("recipe", "WRITER"), ("release", "READER"), ("audit", "EYES")):
         for path in sorted((PACKAGE / layer).glob("*.py")):
             if f"\n{attribute} = " in path.read_text(encoding="utf-8"):

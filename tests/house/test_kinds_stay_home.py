@@ -40,7 +40,11 @@ def said(tree: ast.Module) -> list[ast.Constant]:
             excused.add(id(node.value))  # a docstring
         if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.target.id == "kind":
             excused.add(id(node.value))
-    return [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and node.value in KINDS and id(node) not in excused]
+    return [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and node.value in KINDS and id(node) not in excused
+    ]
 
 
 @pytest.mark.parametrize("path", MODULES, ids=name)
@@ -49,7 +53,9 @@ def test_no_module_names_a_kind_that_is_not_its_own(path):
     named = {node.value for node in said(tree) if not at_home(path, node.value)}
     assert not named, f"{name(path)} knows {sorted(named)} by name"
     rooms = {f"reticent.{layer}.{kind}": kind for kind in KINDS for layer in LAYERS}
-    used = {kind for found in imports(path) for room, kind in rooms.items() if found == room or found.startswith(f"{room}.")}
+    used = {
+        kind for found in imports(path) for room, kind in rooms.items() if found == room or found.startswith(f"{room}.")
+    }
     assert not {kind for kind in used if not at_home(path, kind)}, f"{name(path)} imports a kind's module"
 
 
@@ -68,7 +74,10 @@ def test_only_methods_say_which_kind_they_make():
 
 def test_nothing_asks_which_kind_it_has_by_another_name():
     """No `isinstance` over a kind's classes, no comparison of a kind with a text, no `members is not None` in disguise."""
-    classes = {type(found).__name__ if not isinstance(found, type) else found.__name__ for found in map(catalogue.load, OBJECTS)}
+    classes = {
+        type(found).__name__ if not isinstance(found, type) else found.__name__
+        for found in map(catalogue.load, OBJECTS)
+    }
     for path in MODULES:
         if any(at_home(path, kind) for kind in KINDS):
             continue

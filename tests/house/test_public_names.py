@@ -51,6 +51,7 @@ PUBLIC = [
     "open",
     "plan",
     "publish",
+    "publish_batches",
     "quasi",
     "risk",
     "sensitive",

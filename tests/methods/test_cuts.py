@@ -1,4 +1,4 @@
-"""The parts under Mondrian: nodes, judge, spans and their kernels against plain NumPy, compiled and as they stand."""
+"""The parts under Mondrian: nodes, acceptance, spans and their kernels against plain NumPy, compiled and as they stand."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from reticent.methods.mondrian import judge as judging
-from reticent.methods.mondrian import median, spans
-from reticent.methods.mondrian.acceptance import Judge, Sides
+from reticent.methods.mondrian import acceptance, median_cuts, spans
+from reticent.methods.mondrian.acceptance import Acceptance, Sides
 from reticent.methods.mondrian.loss_cuts import NEVER, LossCuts
 from reticent.methods.mondrian.nodes import Nodes, packed
 from reticent.methods.mondrian.spans import Spans
@@ -107,7 +106,7 @@ def test_both_sides_of_many_cuts_are_counted_as_their_cells_say(number):
                 expected = np.bincount(cells.values[mine, column], cells.counts[mine], cells.sensitive[column].size)
                 np.testing.assert_array_equal(counts[2 * i + side], expected)
     # The same groups, listed by cells: what a check that looks beyond histograms would see.
-    listed = judging.Groups(cells, sides.cell, sides.quota, sides.offsets)
+    listed = acceptance.Groups(cells, sides.cell, sides.quota, sides.offsets)
     np.testing.assert_array_equal(listed.histogram(0), sides.histogram(0))
     np.testing.assert_array_equal(listed.sizes, sides.sizes)
 
@@ -135,17 +134,17 @@ def test_the_kernel_keeps_caps_exactly_as_they_are_meant(number):
     nodes = Nodes.of(cells)
     rng = np.random.default_rng(1000 + number)
     caps = tuple((int(c), random_caps(rng, cells.sensitive[c].size)) for c in rng.integers(0, 2, rng.integers(1, 4)))
-    judge = Judge(BoundPromises(cells, 1, caps, ()), nodes)
+    accepts = Acceptance(BoundPromises(cells, 1, caps, ()), nodes)
     cuts = random_cuts(nodes, rng, 40)
     sides = Sides(nodes, cuts)
     fine = (
         np.logical_and.reduce([cap.allows(sides.histogram(column)) for column, cap in caps]).reshape(-1, 2).all(axis=1)
     )
-    np.testing.assert_array_equal(judge.best(cuts, 1000), np.flatnonzero(fine))
-    np.testing.assert_array_equal(judge.best(cuts, 2), np.flatnonzero(fine)[:2])
+    np.testing.assert_array_equal(accepts.best(cuts, 1000), np.flatnonzero(fine))
+    np.testing.assert_array_equal(accepts.best(cuts, 2), np.flatnonzero(fine)[:2])
     # No allowed group is smaller than the size that is used to pass over cuts unseen.
     allowed = np.logical_and.reduce([cap.allows(sides.histogram(column)) for column, cap in caps])
-    assert (sides.sizes[allowed] >= judge.least_size).all()
+    assert (sides.sizes[allowed] >= accepts.least_size).all()
 
 
 @pytest.mark.parametrize("number", range(12))
@@ -185,9 +184,9 @@ def test_the_cut_that_leaves_the_least_loss_is_found_among_all(number):
     cells = random_cells(number, rows=50)
     nodes = Nodes.of(cells)
     least = number % 7 + 1
-    judge = Judge(BoundPromises(cells, least, (), ()), nodes)
+    accepts = Acceptance(BoundPromises(cells, least, (), ()), nodes)
     expected = every_cut(cells, least)
-    chooser = LossCuts(nodes, judge, Spans.of(cells.quasi, np.ones(len(cells.quasi))), NEVER)
+    chooser = LossCuts(nodes, accepts, Spans.of(cells.quasi, np.ones(len(cells.quasi))), NEVER)
     chosen, cuts = chooser.choose()
     assert chosen.any() == bool(expected)
     if expected:
@@ -207,7 +206,7 @@ def test_rounds_of_candidates_continue_where_the_last_one_ended():
     cells = random_cells(4, rows=200)
     nodes = Nodes.of(cells)
     chooser = LossCuts(
-        nodes, Judge(BoundPromises(cells, 1, (), ()), nodes), Spans.of(cells.quasi, np.ones(len(cells.quasi)))
+        nodes, Acceptance(BoundPromises(cells, 1, (), ()), nodes), Spans.of(cells.quasi, np.ones(len(cells.quasi)))
     )
     trying, side = np.array([0]), np.array([1])
     nothing = np.full((1, 6), -1, np.int64), np.full(1, -1.0)
@@ -237,9 +236,9 @@ def test_a_median_cut_is_the_most_even_one_at_the_lowest_fences_around_it(number
     low, high = span[0, 3:]
     if low == high:
         pytest.skip("one value")
-    base, fence = median.fences(cells.quasi)
+    base, fence = median_cuts.fences(cells.quasi)
     left = np.empty((1, 2), np.int64)
-    median.median_cuts(span, nodes.words, nodes.count, base, fence, apart, left)
+    median_cuts.median_cuts(span, nodes.words, nodes.count, base, fence, apart, left)
     split = np.zeros(domain.size, int) if not isinstance(domain, TreeDomain) else domain.split
     allowed = [c for c in range(low, high) if split[c] == split[low:high].min()]
     upto = {c: int((codes <= c).sum()) for c in allowed}

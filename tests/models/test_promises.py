@@ -188,3 +188,10 @@ def test_pooling_groups_that_lack_a_value_breaks_the_lower_side_of_delta_disclos
     assert caps.allows(held).all()
     assert not caps.allows(held[:2].sum(axis=0)[None, :])[0]
     assert not breaking.caps(held.sum(axis=0), -1)[0].allows(held).all()
+
+
+def test_a_method_is_handed_only_what_it_can_keep():
+    promises = Promises.of([TCloseness(1), DeltaDisclosure(2)])
+    assert promises.only(TCloseness, DeltaDisclosure) == list(promises)
+    with pytest.raises(InternalError, match="delta-disclosure was handed to a method that cannot keep it"):
+        promises.only(TCloseness)

@@ -26,7 +26,7 @@ COLUMNS = {
 def test_800_columns_are_published_by_five_lines():
     columns = {**COLUMNS, **{f"item_00{i}": rt.quasi() for i in range(3)}}
     release = rt.publish(rt.Job(columns=columns, promises=[rt.KAnonymity(5)]), frame=table())
-    roles = [column["role"] for column in release.columns]
+    roles = [column.role for column in release.columns]
     assert (roles.count("quasi-identifying"), roles.count("insensitive"), roles.count("sensitive")) == (7, 777, 1)
     assert not [name for name in release.frame().columns if name.startswith("id_")]
     assert release.audited["kept"]

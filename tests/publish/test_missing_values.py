@@ -49,8 +49,8 @@ def test_a_missing_quasi_identifier_is_a_leaf_of_its_own(tmp_path, format, towns
     assert 0 < frame["age"].null_count() <= 20
     ranges = frame.filter(pl.col("age").str.starts_with("["))
     assert ranges["age_lower"].null_count() == 0
-    entry = next(c for c in release.columns if c["name"] == "age")
-    assert entry["null"] is True
+    entry = next(c for c in release.columns if c.name == "age")
+    assert entry.null is True
     source = rt.Source(path=str(tmp_path / "t.csv"), missing=("?",))
     assert rt.audit(release, source=source).kept
 
@@ -92,7 +92,7 @@ def test_caps_hold_with_and_without_the_rows_that_lack_a_value(tmp_path, promise
     release = publish(tmp_path, [promise])
     groups = groups_of(release)
     assert len(groups) > 1
-    asked = release.manifest.promises[0]
+    asked = release.manifest.promises[0].to_dict("model")
     assert measures.holds(groups=groups, **asked)
     without = [group for group in ({v: n for v, n in g.items() if v is not None} for g in groups) if group]
     assert measures.holds(groups=without, **asked)

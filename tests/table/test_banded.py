@@ -172,7 +172,7 @@ def test_releases_by_built_hierarchies_pass_their_audit_against_the_source(rows,
     found = rt.audit(release.folder, source=frame)
     assert found.kept
     zips = release.manifest.columns[1]
-    shown = {text for row in zips.get("hierarchy", []) for text in row}
+    shown = {text for row in zips.hierarchy or [] for text in row}
     published = set(release.frame()["zip"].to_list())
     hidden = set(frame["zip"].to_list()) - published
     assert not {text for text in shown if text in hidden and not any(text in label for label in published)}

@@ -11,6 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reticent.errors import HierarchyError
+from reticent.release.manifest import ColumnEntry
+from reticent.release.reading.places import rebuilt
 from reticent.table import builders
 from reticent.table.builders import BuiltHierarchy
 from reticent.table.hierarchy import Hierarchy
@@ -319,9 +321,10 @@ def test_a_job_asks_for_a_builder_by_name():
 
 def test_a_hierarchy_cut_down_for_a_manifest_is_built_again_from_the_source():
     codes = ["11", "12", "21"]
-    entry = {"name": "zip", "hierarchy": [["1* (not shown)", "1*", "*"]], "built": {"build": "prefixes"}}
-    assert builders.rebuilt(entry, codes)["hierarchy"] == builders.prefixes(codes).rows()
-    assert builders.rebuilt({"name": "zip"}, codes) == {"name": "zip"}
+    plain = ColumnEntry(name="zip", role="quasi-identifying", type="categorical")
+    entry = plain.at(hierarchy=[["1* (not shown)", "1*", "*"]], built={"build": "prefixes"})
+    assert rebuilt(entry, pl.Series(codes)).hierarchy == builders.prefixes(codes).rows()
+    assert rebuilt(plain, pl.Series(codes)) == plain
 
 
 def test_a_built_hierarchy_is_saved_and_read_back(tmp_path):

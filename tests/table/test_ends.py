@@ -1,6 +1,5 @@
 """Top and bottom coding: what lies beyond a declared bound is published as the bound, and nowhere else."""
 
-import json
 import tomllib
 from collections import Counter
 from datetime import date, datetime, timedelta
@@ -12,7 +11,7 @@ from hypothesis import strategies as st
 
 import reticent as rt
 from reticent.errors import ColumnError, JobError
-from reticent.release import bundle
+from tests.audit.releases import resealed
 from tests.oracle.groups import histograms, rows_of
 from tests.oracle.measures import k_anonymity
 
@@ -52,9 +51,9 @@ def test_a_release_is_that_of_the_clipped_table(rows, bottom, more):
 
 def test_the_manifest_and_the_recipient_s_readme_say_what_a_bound_means():
     release = rt.publish(job(), frame=table())
-    entries = {entry["name"]: entry for entry in release.columns}
-    assert (entries["age"]["bottom"], entries["age"]["top"], entries["age"]["domain"]) == (20, 80, [20, 80])
-    assert entries["born"]["bottom"] == "1930-01-01"
+    entries = {entry.name: entry for entry in release.columns}
+    assert (entries["age"].bottom, entries["age"].top, entries["age"].domain) == (20, 80, [20, 80])
+    assert entries["born"].bottom == "1930-01-01"
     readme = (release.folder / "README.md").read_text()
     assert "`20` means 20 or less; `80` means 80 or more" in readme
     assert "`1930-01-01` means 1930-01-01 or earlier" in readme
@@ -79,10 +78,11 @@ def test_the_audit_finds_values_beyond_the_bound(tmp_path):
     release = rt.publish(job(age=rt.quasi()), frame=table())
     release.save(tmp_path / "release")
     folder = tmp_path / "release"
-    manifest = json.loads((folder / "manifest.json").read_text())
-    next(c for c in manifest["columns"] if c["name"] == "age")["top"] = 80
-    (folder / "README.md").write_text(bundle.readme_text(manifest))
-    bundle.seal(folder, {key: value for key, value in manifest.items() if key != "files"})
+
+    def declare(stated):
+        next(c for c in stated["columns"] if c["name"] == "age")["top"] = 80
+
+    resealed(folder, declare)
     found = rt.audit(folder, source=table())
     assert found.kept is False
     assert "age" in {leak.column for leak in found.source.leaks}
@@ -104,7 +104,7 @@ def test_text_and_timestamps_are_coded_as_what_they_read_as(tmp_path):
     columns = {"age": rt.quasi(top=80), "seen": rt.quasi(top=datetime(2001, 1, 5, 12)), "illness": rt.sensitive()}
     wanted = rt.Job(columns=columns, promises=[rt.KAnonymity(4)])
     release = rt.publish(wanted, frame=frame)
-    assert next(c for c in release.columns if c["name"] == "seen")["top"] == "2001-01-05T12:00:00"
+    assert next(c for c in release.columns if c.name == "seen").top == "2001-01-05T12:00:00"
     assert rt.audit(release, source=frame).kept
     assert rt.Job.from_dict(tomllib.loads(wanted.to_toml())).columns == dict(wanted.columns)
 

@@ -10,7 +10,7 @@ import pytest
 
 from reticent.errors import ColumnError, ReticentError, SourceError
 from reticent.table.roles import insensitive, quasi, resolve, sensitive
-from reticent.table.source import Source, collect, columns, fingerprint, scan
+from reticent.table.source import Source, collect, columns, scan
 
 CANARY = "CANARY-7391"
 ROWS = pl.DataFrame({"age": ["20", "31"], "job": ["clerk, senior", None]})
@@ -98,8 +98,7 @@ def test_frames_of_any_make_are_read_alike(made):
     given = made(frame)
     found = read(Source(), given)
     assert found["n"].to_list() == [1, 2] and found["s"].to_list() == ["a", None]
-    if not isinstance(given, pl.LazyFrame):
-        assert columns(Source(), given) == ["n", "s", "d"]
+    assert columns(Source(), given) == ["n", "s", "d"]
 
 
 def test_an_index_of_pandas_is_no_column():
@@ -122,16 +121,6 @@ def test_repeated_columns_are_named_and_refused(put):
     assert columns(source) == ["age", "job", "age"]
     with pytest.raises(ColumnError, match="'age'"):
         resolve({"age": quasi(), "job": sensitive()}, columns(source))
-
-
-def test_a_source_is_known_again_by_its_bytes(put):
-    one, two = put("a\n1\n", "one.csv"), put("a\n1\n", "two.csv")
-    assert (
-        fingerprint(Source(path=one))
-        == fingerprint(Source(path=two))
-        != fingerprint(Source(path=put("a\n2\n", "three.csv")))
-    )
-    assert fingerprint(Source(), pl.DataFrame({"a": [1]})) is None
 
 
 BAD = [

@@ -50,7 +50,7 @@ def test_ail_dm_c_avg_and_precision_are_the_oracles(table, groups, labels, seed)
 
 
 def _known(columns, table, q):
-    entry = next(column for column in columns if column["name"] == q)
-    if "values" in entry:
-        return set(entry["values"]) == {str(v).lower() if isinstance(v, bool) else str(v) for v in table.column(q)}
+    entry = next(column for column in columns if column.name == q)
+    if entry.values is not None:
+        return set(entry.values) == {str(v).lower() if isinstance(v, bool) else str(v) for v in table.column(q)}
     return True

@@ -1,5 +1,4 @@
 from fractions import Fraction
-from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
@@ -14,7 +13,8 @@ from reticent.methods.burel import Burel
 from reticent.models.beta_likeness import BetaLikeness
 from reticent.models.promises import Promises
 from reticent.randomness import Random
-from reticent.release.boxes import boxes
+from reticent.release.manifest import ColumnEntry
+from reticent.release.reading.boxes import boxes
 from reticent.table.cells import gather
 from reticent.utility.workload import FREE, Workload, median_relative_error, relative_errors
 from tests.methods.random_cells import random_cells
@@ -99,23 +99,27 @@ def test_a_generalized_release_is_estimated_uniformly_within_its_boxes():
     release = published(frame)
     cells = local.count(frame.lazy(), COLUMNS).cells
     workload = queries(cells, 3, predicates=2)
-    found = workload.generalized(boxes(release, cells))
+    found = workload.generalized(release.sight(cells))
     assert found == pytest.approx([uniform_in_box(release.frame(), cells, workload, q) for q in range(len(workload))])
 
 
 def test_a_release_that_generalizes_nothing_is_answered_exactly():
     frame = people()
-    release = SimpleNamespace(frame=lambda: frame.cast({"age": pl.String}))
     cells = local.count(frame.lazy(), COLUMNS).cells
     workload = queries(cells, 4, predicates=2)
-    assert workload.generalized(boxes(release, cells)) == pytest.approx(workload.exact(cells))
+    entries = [
+        ColumnEntry(name="age", role="quasi-identifying", type="numeric", domain=[20, 39]),
+        ColumnEntry(name="town", role="quasi-identifying", type="categorical", hierarchy=TOWNS),
+    ]
+    found = workload.generalized(boxes(entries, frame.cast({"age": pl.String}), cells))
+    assert found == pytest.approx(workload.exact(cells))
 
 
 def test_a_label_that_the_source_does_not_have_is_refused():
     release = published(people())
     other = local.count(people().with_columns(pl.col("age") + 100).lazy(), COLUMNS).cells
     with pytest.raises(BundleDamaged, match="names no value"):
-        boxes(release, other)
+        release.sight(other)
 
 
 def test_reconstruction_of_an_undisturbed_table_is_exact():
@@ -134,7 +138,7 @@ def test_reconstruction_is_unbiased_over_many_redraws():
     for seed in range(60):
         recipe = BetaPerturbation().plan(cells, promises, Random.from_seed(seed))
         published, _ = gather(cells.quasi, cells.sensitive, cells.codes[recipe.cell], recipe.values, recipe.quota)
-        estimates.append(workload.perturbed(published, np.array(recipe.matrix) / recipe.whole, recipe.occurring))
+        estimates.append(workload.perturbed(published, np.array(recipe.matrix) / recipe.per, recipe.occurring))
     mean, error = np.mean(estimates, axis=0), np.std(estimates, axis=0) / np.sqrt(60)
     assert (np.abs(mean - true) < 5 * error + 1e-9).all()
 

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from reticent.audit.anatomized_histograms import Histograms, histograms
 from reticent.audit.as_published import as_published
 from reticent.audit.grouping import number
-from reticent.audit.anatomized_histograms import Histograms, histograms
 from reticent.audit.kind import Finding, Matching, Recounted
 from reticent.audit.links import Linked, linked
 from reticent.audit.measure.counts import views

@@ -72,7 +72,9 @@ class Histograms:
     def _without(self, gone: np.ndarray) -> Histograms:
         entry = np.repeat(~gone, self.lengths)
         starts = np.cumsum(self.lengths[~gone]) - self.lengths[~gone]
-        return Histograms(self.groups[~gone], starts, self.value[entry], self.count[entry], self.totals, self.null, self.ordered)
+        return Histograms(
+            self.groups[~gone], starts, self.value[entry], self.count[entry], self.totals, self.null, self.ordered
+        )
 
     def _once(self) -> Counts:
         """A random sum over a histogram proposes which groups are equal; whether they are is then compared entry by entry."""

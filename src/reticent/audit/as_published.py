@@ -113,7 +113,7 @@ def _moment(series: pl.Series, wanted: pl.DataType) -> pl.Series:
         text = series.str.strip_chars().str.replace(" ", "T", literal=True)
         day = text.str.to_date("%Y-%m-%d", strict=False)
         zone = getattr(wanted, "time_zone", None)
-        unit = getattr(wanted, "time_unit", "us")
+        unit: Any = getattr(wanted, "time_unit", "us")
         written = "%+" if zone else "%Y-%m-%dT%H:%M:%S%.f"
         read = text.str.to_datetime(written, time_unit=unit, strict=False)
         series = read if zone else read.fill_null(day.cast(read.dtype))

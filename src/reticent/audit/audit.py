@@ -5,7 +5,7 @@ One trunk for every kind: what only a kind knows, its `Eyes` say.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -34,14 +34,14 @@ from reticent.table.spelling import notice
 class Handed:
     """What publish gives the audit beside the files: a population, the source as it was counted, and true values.
 
-    `source` holds distinct rows with how many `times` each occurs; `published` counts, for each sensitive column, the people
+    `source` holds distinct rows with how many `times` each occurs; `published` counts, for a sensitive column, the people
     published who have each value.
     """
 
     population: Any = None
     source: pl.DataFrame | None = None
     times: np.ndarray | None = None
-    published: Mapping[str, Mapping[str, int]] | None = None
+    published: Callable[[str], Mapping[str, int]] | None = None
 
 
 def audit(release: Any, *, source: Any = None, expect_digest: str | None = None, job: Any = None,
@@ -134,7 +134,7 @@ def _redrawing(found: Recounted, handed: Handed) -> Redrawing | None:
     redrawing = found.redrawing
     if redrawing is None or redrawing.distribution is not None or handed.published is None:
         return redrawing
-    counts = handed.published[found.subject.named(Role.SENSITIVE)[0].name]
+    counts = handed.published(found.subject.named(Role.SENSITIVE)[0].name)
     return redrawing.of_counts([counts.get(value, 0) for value in redrawing.values])
 
 

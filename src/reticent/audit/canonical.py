@@ -9,6 +9,8 @@ from __future__ import annotations
 import io
 from pathlib import Path
 
+import polars as pl
+
 from reticent.release.files import write_csv
 from reticent.release.kind import data_files, tables
 from reticent.release.manifest import Manifest
@@ -27,7 +29,7 @@ def odd_bytes(folder: Path, manifest: Manifest) -> tuple[str, ...]:
     )
 
 
-def _same_csv(path: Path, rows) -> bool:  # type: ignore[no-untyped-def]
+def _same_csv(path: Path, rows: pl.DataFrame) -> bool:
     again = io.BytesIO()
     write_csv(again, rows)
     return again.getvalue() == path.read_bytes()

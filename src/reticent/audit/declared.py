@@ -42,13 +42,13 @@ def _given(hierarchy: Any) -> bool:
     return hierarchy is not None and not isinstance(hierarchy, dict)
 
 
-def _plain(parameters: Any) -> dict[str, str]:
-    return {name: _said(value) for name, value in parameters.items() if name != "population" and value is not None}
+def _plain(parameters: Any) -> dict[str, Any]:
+    """Parameters as they compare: 0.1, "0.1" and the fraction 1/10 are one number."""
+    return {name: _exact(value) for name, value in parameters.items() if name != "population" and value is not None}
 
 
-def _said(value: Any) -> str:
-    """A parameter however it is spelled: 0.5, "1/2" and the fraction are one number."""
+def _exact(value: Any) -> Any:
     try:
-        return str(exact(value))
+        return exact(value)
     except (TypeError, ValueError, ZeroDivisionError):
-        return str(value)
+        return value

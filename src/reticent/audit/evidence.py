@@ -63,9 +63,14 @@ class SourceRows:
 class LabelledRows(Protocol):
     """The published rows, for judges that ask which label each has and what groups they form."""
 
-    frame: pl.DataFrame
-    times: np.ndarray | None
-    labelled: bool
+    @property
+    def frame(self) -> pl.DataFrame: ...
+
+    @property
+    def times(self) -> np.ndarray | None: ...
+
+    @property
+    def labelled(self) -> bool: ...
 
     @property
     def labels(self) -> Mapping[str, Numbered]: ...

@@ -16,7 +16,7 @@ from reticent.audit.measure import anonymity
 from reticent.audit.measures import measures, worst
 from reticent.audit.sensitive import Sensitive, jointly, recount
 from reticent.audit.subject import Subject
-from reticent.errors import BundleDamaged
+from reticent.errors import BundleDamaged, InternalError
 from reticent.release.data import count_data, read_data
 from reticent.release.kind import data_files, reader
 from reticent.release.reading.extent import Unreadable
@@ -47,8 +47,10 @@ class Generalized:
 
 def _rows(subject: Subject, each_row: bool) -> tuple[pl.DataFrame, np.ndarray | None]:
     """The rows, or each distinct row and how often it occurs; as many as the manifest says."""
+    if subject.frame is not None:
+        return subject.frame, None
     if subject.manifest is None or subject.path is None:
-        return subject.frame, None  # type: ignore[return-value]
+        raise InternalError("There is neither a table nor a folder to recount.")
     path = data_files(subject.path, subject.manifest)["data"]
     schema = reader(subject.kind).schemas(subject.manifest)["data"]
     frame, times = (read_data(path, schema), None) if each_row else count_data(path, schema)

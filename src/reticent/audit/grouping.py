@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
+from typing import cast
 
 import numpy as np
 import polars as pl
@@ -41,7 +42,7 @@ def number(series: pl.Series) -> Numbered:
     if series.dtype.is_float():
         series = series.fill_nan(None)
     keys = series.cast(pl.Categorical).to_physical() if series.dtype == pl.String else _integers(series)
-    top = int(keys.max() or 0)  # type: ignore[arg-type]
+    top = cast("int", keys.max() or 0)
     if keys.null_count():
         top += 1
         keys = keys.fill_null(top)
@@ -75,12 +76,12 @@ def _integers(series: pl.Series) -> pl.Series:
     if physical.dtype == pl.Boolean:
         return physical.cast(pl.UInt32)
     if physical.dtype.is_integer():
-        low, high = physical.min(), physical.max()
-        if low is None:
+        low, high = cast("tuple[int | None, int | None]", (physical.min(), physical.max()))
+        if low is None or high is None:
             return pl.Series(series.name, [None] * len(series), dtype=pl.UInt32)
-        if low >= 0 and high < len(series):  # type: ignore[operator]
+        if low >= 0 and high < len(series):
             return physical.cast(pl.UInt32)
-        if low > -_WORD and high < _WORD:  # type: ignore[operator]
+        if low > -_WORD and high < _WORD:
             return physical.cast(pl.Int64) - low
     return series.rank("dense").cast(pl.Int64)
 

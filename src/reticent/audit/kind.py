@@ -107,4 +107,5 @@ class Eyes(Protocol):
 
 
 def eyes(kind: str) -> Eyes:
-    return catalogue.load(catalogue.KINDS[kind].eyes)
+    found: Eyes = catalogue.load(catalogue.KINDS[kind].eyes)
+    return found

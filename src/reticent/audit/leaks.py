@@ -99,8 +99,8 @@ _WORDS = ["reticent format kind data rows withheld columns name role type dtype 
           "rows_per_person promises model column method weights seeded prepare files sha256 bytes .parquet .csv README.md manifest.json",
           "true false quasi-identifying sensitive insensitive numeric categorical ordinal date carried refuse category group count",
           *catalogue.PROMISES, *catalogue.METHODS, *catalogue.STAGES, *catalogue.KINDS,
-          *(word for row in (*catalogue.PROMISES.values(), *catalogue.METHODS.values(), *catalogue.STAGES.values())
-            for word in row.parameters)]  # fmt: skip
+          *(word for promise in catalogue.PROMISES.values() for word in promise.parameters),
+          *(word for row in (*catalogue.METHODS.values(), *catalogue.STAGES.values()) for word in row.parameters)]  # fmt: skip
 
 
 def _whole_values(recounted: Recounted, withheld: Mapping[str, set[str]]) -> list[Leak]:

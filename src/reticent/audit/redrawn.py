@@ -95,7 +95,7 @@ class Redrawn:
 
     def __str__(self) -> str:
         return (
-            f"{self.why};\n"
+            f"{'undecided: ' if self.passed is None else ''}{self.why};\n"
             f"    {self.tested:,} statements about the redrawing were tested, {self.linked:,} rows linked one by one;\n"
             f"    an honest release fails once in {1 / self.significance:,.0f} audits at most"
         )
@@ -166,8 +166,8 @@ def _battery(blocks: Blocks, matrix: Matrix, quasi: Sequence[str]) -> tuple[int,
         for (_, tested, _), scope in zip(forged, scopes, strict=True)
     ]
     unseen = next((what for (what, _, asked), seen in zip(forged, shown, strict=True) if (asked & ~seen).any()), "")
-    parts = sum(int((asked & seen).sum()) for (_, _, asked), seen in zip(forged[2:], shown[2:], strict=True))
-    return sum(tests.values()), _worst(done, tests, len(matrix)), parts, unseen
+    noticed = sum(int((asked & seen).sum()) for (_, _, asked), seen in zip(forged[2:], shown[2:], strict=True))
+    return sum(tests.values()), _worst(done, tests, len(matrix)), noticed, unseen
 
 
 def _adjusted(tested: Tested, scope: str, tests: dict[tuple[str, str], int]) -> np.ndarray:

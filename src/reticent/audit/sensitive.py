@@ -64,6 +64,7 @@ def ranks(column: ColumnEntry, distinct: pl.Series) -> tuple[np.ndarray, Hierarc
     pre-order, numbers and dates by size, other texts by their characters.  Two spellings of one number share a place."""
     texts = distinct.cast(pl.String).to_list()
     tree = None
+    keys: Sequence[int | float | None]
     if column.type == "ordinal":
         keys = _listed(column, {text: i for i, text in enumerate(column.order or ())}, texts)
     elif column.hierarchy and column.type == "categorical":

@@ -139,7 +139,7 @@ def described_promise(promise: Any) -> Described:
         return promise
     if is_dataclass(promise) and not isinstance(promise, type):
         given = {f.name: getattr(promise, f.name) for f in fields(promise)}
-        return Described(promise.name, {name: value for name, value in given.items() if value is not None})  # type: ignore[attr-defined]
+        return Described(promise.name, {name: value for name, value in given.items() if value is not None})  # type: ignore[attr-defined]  # a dataclass of ours that has a name
     try:
         return promise_entry(dict(promise))
     except (Misshapen, TypeError, ValueError) as error:

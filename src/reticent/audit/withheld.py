@@ -18,7 +18,7 @@ where suppression alone withheld.
 # ruff: noqa: E741  `l` is the field's own letter
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -120,7 +120,7 @@ def _stopped(order: Pairs, l: int, start: int) -> bool:
     return end == sum(max(count - (level - 1 - earlier), 0) for count in left)
 
 
-def _first(holds, most: int) -> int:
+def _first(holds: Callable[[int], bool], most: int) -> int:
     """The least of 0 .. most from which on a condition holds; `most` where it does not before."""
     low, high = 0, most
     while low < high:

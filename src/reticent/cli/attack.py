@@ -38,6 +38,9 @@ def attack(
     if not release.is_dir():
         raise RequestError(f"There is no release folder {release}.", attempt="the folder that `reticent publish` made.")
     outcomes, skipped = [], []
+    if not name and source is None:
+        lacking = ", ".join(known for known, row in ATTACKS.items() if row.needs_source)
+        skipped.append(f"{lacking}: they need the data that the release was made from. Try --source DATA.")
     for one in (
         [name] if name else [known for known, row in ATTACKS.items() if source is not None or not row.needs_source]
     ):

@@ -63,7 +63,7 @@ def demo(
             before.write_csv(to / "census.csv")
             datasets.write_hierarchies("census", str(to / "hierarchies"))
             (to / "job.toml").write_text(JOB, encoding="utf-8")
-        release = publish(Job.read(to / "job.toml"), to=to / "release", progress=progress)
+        release = publish(Job.read(to / "job.toml"), to=to / "release", ledger=to / "ledger", progress=progress)
         after, digest = release.frame().head(6), release.digest
         progress("auditing against the source")
         found = audit(to / "release", source=str(to / "census.csv"), expect_digest=digest).to_dict()
@@ -80,8 +80,9 @@ def demo(
         f"  {to / 'release' / 'README.md'}  what the recipient is told",
         f"  {to / 'job.toml'}  the request; change beta and run",
         f"      reticent check {to / 'job.toml'}",
-        f"      reticent publish {to / 'job.toml'} -o {to / 'second'} --again",
-        f"  {to / 'reticent-owner'}  what stays with you: digest, audit, ledger",
+        f"      reticent publish {to / 'job.toml'} -o {to / 'second'} --again --ledger {to / 'ledger'}",
+        f"  {to / 'reticent-owner'}  what stays with you: digest, audit, job",
+        f"  {to / 'ledger'}  which people were published (of your own data it is in your state folder)",
         f"      reticent audit {to / 'release'} --source {to / 'census.csv'}")  # fmt: skip
 
 

@@ -13,6 +13,7 @@ import traceback as tracebacks
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import reticent
 from reticent.errors import DiskError, HierarchyError, InternalError, RequestError, ReticentError
@@ -47,7 +48,7 @@ def tell(error: BaseException, wishes: Wishes) -> int:
     if values:
         print("  The values:", *(f"    {value}" for value in values), sep="\n", file=sys.stderr)
     if wishes.json:
-        facts = {"kind": type(ours).__name__, "what": ours.what, "why": ours.why, "try": ours.attempt}
+        facts: dict[str, Any] = {"kind": type(ours).__name__, "what": ours.what, "why": ours.why, "try": ours.attempt}
         facts |= {"exit_code": ours.exit_code} | ({"values": values} if values else {})
         print(json.dumps({"error": facts}, indent=1, ensure_ascii=False))
     return ours.exit_code

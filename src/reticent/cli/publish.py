@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -20,8 +20,12 @@ def publish(
     ],
     force: Force = False,
     again: Annotated[
-        bool, typer.Option("--again", help="Publish a source that the ledger knows, accepting that two releases can be joined.")
+        bool, typer.Option("--again", help="Publish rows that the ledger knows; two releases can be joined.")
     ] = False,
+    ledger: Annotated[
+        Path | None,
+        typer.Option("--ledger", metavar="FOLDER", show_default=False, help="Instead of RETICENT_LEDGER or your own."),
+    ] = None,
     seed: Annotated[
         int | None, typer.Option("--seed", help="Repeatable, for tests and studies; stamped 'not for publication'.", show_default=False)
     ] = None,
@@ -30,7 +34,9 @@ def publish(
     ] = None,
     batch_by: Annotated[
         str | None,
-        typer.Option("--batch-by", metavar="COLUMN", help="One release for each value of a column, in RELEASE; the promise is per batch.", show_default=False),
+        typer.Option("--batch-by", metavar="COLUMN", show_default=False,
+                     help="One release in RELEASE for each value of an insensitive or undeclared column; the promise is "
+                     "per batch."),
     ] = None,
     show_values: ShowValues = False,
     json: Json = False,
@@ -38,12 +44,14 @@ def publish(
     """Publish a job into a release folder that can be handed out.
 
     The release is staged, audited from its files, and kept only if every promise holds. The owner's folder beside it
-    (reticent-owner, or RETICENT_OWNER) keeps its digest, its audit and the ledger: it stays with you.
+    (reticent-owner, or RETICENT_OWNER) keeps its digest, its audit and its job; your ledger (RETICENT_LEDGER) notes
+    which rows were published. Both stay with you.
     """
     from reticent.cli.findings import say_findings
     from reticent.cli.printing import note, say, say_json, stages
     from reticent.job import Job
-    from reticent.owner import ledger
+    from reticent.owner.ledger import Ledger
+    from reticent.owner.notes import owner_folder
     from reticent.owner.together import no_longer_promised
     from reticent.publish import publish as publish_job
 
@@ -51,11 +59,11 @@ def publish(
     if format is not None:
         wanted = wanted.at(release=replace(wanted.release, format=format))
     if batch_by is not None:
-        return _batches(wanted, batch_by, output, seed, force, again, json)
+        return _batches(wanted, batch_by, output, json, seed=seed, force=force, again=again, ledger=ledger)
     with stages(json) as progress:
-        release = publish_job(wanted, to=output, seed=seed, force=force, again=again, progress=progress)
-    found, owner = release.audited or {}, ledger.owner_folder(output)
-    together = no_longer_promised(ledger.of_same_source(output))
+        release = publish_job(wanted, to=output, seed=seed, force=force, again=again, ledger=ledger, progress=progress)
+    found, owner = release.audited or {}, owner_folder(output)
+    together = no_longer_promised(Ledger.of(ledger).together_with(output))
     if json:
         said = {"notices": list(release.notices), "together": together}
         say_json(
@@ -68,7 +76,7 @@ def publish(
                 **found,
             }
         )
-        return
+        return None
     say(f"Published {output}.", "")
     say_findings(found)
     say("", f"Digest  {release.digest}", f"Yours   {owner} (never hand it out)")
@@ -77,16 +85,17 @@ def publish(
         note(f"Note: {line}")
     if seed is not None:
         note("Not for publication: a seeded release can be undone by who guesses the seed.")
+    return None
 
 
-def _batches(job, by: str, output: Path, seed: int | None, force: bool, again: bool, json: bool) -> int:
+def _batches(job: Any, by: str, output: Path, json: bool, **how: Any) -> int:
     """Every batch by itself; 2 if one could not be published."""
     from reticent.batches import publish_batches
     from reticent.cli.printing import note, number, say, say_json, say_table, stages
     from reticent.errors import PromiseUnreachable
 
     with stages(json) as progress:
-        found = publish_batches(job, by, output, seed=seed, force=force, again=again, progress=progress)
+        found = publish_batches(job, by, output, **how, progress=progress)
     if json:
         say_json(found)
     else:
@@ -98,6 +107,6 @@ def _batches(job, by: str, output: Path, seed: int | None, force: bool, again: b
             if not one["published"]:
                 say("", f"{one['batch']}: {one['why']}")
         note(f"Note: {found['promise']}")
-        if seed is not None:
+        if how["seed"] is not None:
             note("Not for publication: a seeded release can be undone by who guesses the seed.")
     return PromiseUnreachable.exit_code if found["unreachable"] else 0

@@ -18,7 +18,7 @@ MARITAL_STATUS = {
     "formerly married": ("separated", "divorced", "widowed"),
     "single": ("never married",),
 }
-WORK_CLASS = {
+WORK_CLASS: dict[str, dict[str, tuple[str, ...]]] = {
     "employed": {
         "private sector": ("private company", "private non-profit"),
         "public sector": ("local government", "state government", "federal government", "armed forces"),

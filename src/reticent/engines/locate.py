@@ -6,6 +6,8 @@ values that were counted.  A dense table answers where it fits; a join on the pa
 
 from __future__ import annotations
 
+from typing import cast
+
 import numpy as np
 import polars as pl
 
@@ -39,23 +41,23 @@ def _numbered(rows: pl.Series, counted: pl.Series) -> tuple[np.ndarray, np.ndarr
     if is_text(dtype) or dtype == pl.Boolean:
         here, there = (s.cast(pl.UInt8) if dtype == pl.Boolean else s.to_physical() for s in (rows, counted))
     elif dtype.is_integer() and len(counted) > counted.null_count() and _spread(counted) < SPREAD and _signed(counted):
-        least = int(counted.min())
+        least = cast("int", counted.min())
         here, there = (s.cast(pl.Int64) - least for s in (rows, counted))
     else:
         values = counted.unique().drop_nulls().sort()
         numbers = pl.Series(range(len(values)), dtype=pl.UInt32)
         here, there = (s.replace_strict(values, numbers, default=None, return_dtype=pl.UInt32) for s in (rows, counted))
-    size = int(there.max() or 0) + 1 if len(there) else 1
+    size = cast("int", there.max() or 0) + 1 if len(there) else 1
     return here.fill_null(size).to_numpy().astype(np.int64), there.fill_null(size).to_numpy().astype(np.int64), size + 1
 
 
 def _spread(series: pl.Series) -> int:
-    return int(series.max()) - int(series.min())
+    return cast("int", series.max()) - cast("int", series.min())
 
 
 def _signed(series: pl.Series) -> bool:
     """Whether all of it fits 64 bits with a sign."""
-    return int(series.max()) < 1 << 63
+    return cast("int", series.max()) < 1 << 63
 
 
 def _renumbered(key: np.ndarray, known: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:

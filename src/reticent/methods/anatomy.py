@@ -35,6 +35,7 @@ from reticent.table.cells import Cells
 
 GROUPINGS = ("random", "hilbert")
 CUTS = ((1, 2), (3, 8), (5, 8))  # where a piece of the curve is tried
+Diversity = ProbabilisticLDiversity | DistinctLDiversity | EntropyLDiversity
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +60,8 @@ class Anatomy:
                 f"anatomy publishes one sensitive column; there are {len(cells.sensitive)}.",
                 attempt='method = "mondrian" for several.',
             )
-        l = max(ceil(promise.l) for promise in promises)
+        diverse: list[Diversity] = promises.only(*self.keeps)
+        l = max(ceil(promise.l) for promise in diverse)
         value, null = cells.values[:, 0], cells.sensitive[0].null_code
         known = np.flatnonzero(value != null) if null >= 0 else np.arange(len(cells))
         totals = np.bincount(value[known], weights=cells.counts[known]).astype(np.int64)

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
 
 from reticent.errors import JobError
+from reticent.methods.protocols import Anytime, Method, Stage
 from reticent.methods.withholding import plan_withholding
 from reticent.models.promises import Promises
 from reticent.randomness import Random
@@ -23,8 +23,8 @@ from reticent.table.cells import Cells
 
 
 def plan(
-    stages: Sequence[Any],
-    method: Any,
+    stages: Sequence[Stage],
+    method: Method,
     cells: Cells,
     promises: Promises,
     rng: Random,
@@ -41,21 +41,25 @@ def plan(
     for stage in stages:
         step = stage.prepare(cells, promises, rng)
         prepared, cells = step if prepared is None else prepared.then(step), step.cells
-    watch = {"watch": lambda at: say(f"planning: loss {at.loss:.4f} after {at.sweep} sweeps")}
-    anytime = watch if getattr(method, "anytime", False) else {}
-    recipe = method.plan(cells, left_to_method(stages, promises), rng, **anytime)
+    left = left_to_method(stages, promises)
+    if isinstance(method, Anytime):
+        recipe = method.plan(
+            cells, left, rng, watch=lambda at: say(f"planning: loss {at.loss:.4f} after {at.sweep} sweeps")
+        )
+    else:
+        recipe = method.plan(cells, left, rng)
     for stage in stages:
         if hasattr(stage, "finish"):
             recipe = stage.finish(recipe, promises, rng)
     return recipe if prepared is None else prepared.complete(recipe)
 
 
-def settled(method: Any, promises: Promises) -> Any:
+def settled(method: Method, promises: Promises) -> Method:
     """The method with what it leaves to its promises decided, as a manifest says it."""
     return replace(method, labels=method.labels_for(promises)) if hasattr(method, "labels_for") else method
 
 
-def left_to_method(stages: Sequence[Any], promises: Promises) -> Promises:
+def left_to_method(stages: Sequence[Stage], promises: Promises) -> Promises:
     """What the stages do not keep by themselves; there must be something, or the rows would be published as they are."""
     left = tuple(promise for promise in promises if not any(stage.keeps(promise) for stage in stages))
     if not left:

@@ -5,6 +5,7 @@ For promises closed under union the answer is final: any grouping that kept them
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from fractions import Fraction
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from reticent.errors import JobError, PromiseUnreachable
 from reticent.models.caps import Caps, left_out
 from reticent.models.promises import BoundPromises, Promises
-from reticent.models.shapes import Bound, CountCapped
+from reticent.models.shapes import Bound, CountCapped, Promise
 from reticent.table.cells import Cells
 
 
@@ -33,23 +34,23 @@ def check_reachable(cells: Cells, promises: Promises, method: str) -> BoundPromi
     raise PromiseUnreachable(f"{_names(broken or promises)} cannot be met by {method}.", why=why, attempt=attempt)
 
 
-def _names(promises: object) -> str:
-    return " with ".join(_name(promise) for promise in promises)  # type: ignore[attr-defined]
+def _names(promises: Iterable[Promise]) -> str:
+    return " with ".join(_name(promise) for promise in promises)
 
 
-def _name(promise: object) -> str:
+def _name(promise: Promise) -> str:
     column = getattr(promise, "column", None)
-    return promise.name + (f" on {column!r}" if column else "")  # type: ignore[attr-defined]
+    return promise.name + (f" on {column!r}" if column else "")
 
 
-def _reason(cells: Cells, promise: object) -> tuple[str, str]:
+def _reason(cells: Cells, promise: Promise) -> tuple[str, str]:
     """Why the table as a whole breaks a promise, and what to try."""
     if not isinstance(promise, CountCapped):
         return ("All rows in one group break it.", "a weaker promise.")
     if not getattr(promise, "needs_sensitive", False):
         least = Promises((promise,)).bind(cells).least_size
         return f"A group needs {least} rows, and the table has {cells.rows}.", f"at most {cells.rows}, or more rows."
-    at = cells.sensitive_at(promise.column)  # type: ignore[attr-defined]
+    at = cells.sensitive_at(getattr(promise, "column", None))
     column = cells.sensitive[at].name
     for caps in promise.caps(cells.totals(at), cells.sensitive[at].null_code):
         totals = left_out(cells.totals(at), caps.without)
@@ -71,7 +72,7 @@ def _broken(column: str, totals: np.ndarray, caps: Caps) -> tuple[str, str]:
     if caps.upper is not None:
         over = [Fraction(int(c), rows) / Fraction(int(a), int(b)) if a else Fraction(rows + 1)
                 for c, (a, b) in zip(totals, caps.upper, strict=True) if c]  # fmt: skip
-        worst = np.flatnonzero(totals)[int(np.argmax(over))]
+        worst = np.flatnonzero(totals)[over.index(max(over))]
         share, cap = int(totals[worst]) / rows, caps.upper[worst, 0] / caps.upper[worst, 1]
         if max(over) > 1:
             why = f"One value of {column!r} has a share of {share:.4f}{besides}, and may have at most {cap:.4f} of a group."

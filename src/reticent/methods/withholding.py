@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from reticent.errors import PromiseUnreachable
+from reticent.methods.protocols import Method
 from reticent.models.promises import BoundPromises, Promises
 from reticent.models.shapes import Groups
 from reticent.randomness import Random
@@ -28,7 +29,7 @@ from reticent.table.cells import Cells
 PLANS = 8  # that one search may make
 
 
-def plan_withholding(method: Any, cells: Cells, promises: Promises, rng: Random, at_most: Fraction) -> Recipe:
+def plan_withholding(method: Method, cells: Cells, promises: Promises, rng: Random, at_most: Fraction) -> Recipe:
     """The method's plan, or one that withholds up to a share `at_most` of the rows and loses less."""
     search = _Search(method, cells, promises, rng, cells.rows * at_most.numerator // at_most.denominator)
     start = method.plan(cells, promises, rng)
@@ -38,7 +39,7 @@ def plan_withholding(method: Any, cells: Cells, promises: Promises, rng: Random,
 
 @dataclass(frozen=True, eq=False)
 class _Search:
-    method: Any
+    method: Method
     cells: Cells
     promises: Promises
     rng: Random
@@ -82,7 +83,8 @@ class _Trims:
 
     @classmethod
     def none(cls, groups: int) -> _Trims:
-        return cls(np.zeros(groups), *(np.full(groups, -1, np.int64) for _ in range(3)), np.zeros(groups, np.int64))
+        column, first, last = (np.full(groups, -1, np.int64) for _ in range(3))
+        return cls(np.zeros(groups), column, first, last, np.zeros(groups, np.int64))
 
     def offer(
         self, group: np.ndarray, gain: np.ndarray, column: int, first: np.ndarray, last: np.ndarray, rows: np.ndarray

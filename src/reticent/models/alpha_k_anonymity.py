@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from reticent.errors import JobError
 from reticent.models.caps import Caps, upper_caps, ways
-from reticent.models.exact import below, exact, whole
+from reticent.models.exact import Number, below, exact, whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +28,10 @@ class AlphaKAnonymity:
     needs_sensitive: ClassVar[bool] = True
     union_closed: ClassVar[bool] = True
     counts_persons: ClassVar[bool] = True
+
+    if TYPE_CHECKING:  # what may be given; the fields are what is kept
+
+        def __init__(self, alpha: Number, k: int, column: str | None = None) -> None: ...
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "alpha", exact(self.alpha, "alpha"))

@@ -13,13 +13,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from reticent.errors import JobError
 from reticent.models.caps import Caps, fractions, left_out, upper_caps, ways
-from reticent.models.exact import at_most_log, below, below_real, exact, flag, log_bounds
+from reticent.models.exact import Number, at_most_log, below, below_real, exact, flag, log_bounds
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +33,12 @@ class BetaLikeness:
     name: ClassVar[str] = "beta-likeness"
     needs_sensitive: ClassVar[bool] = True
     union_closed: ClassVar[bool] = True
+
+    if TYPE_CHECKING:  # what may be given; the fields are what is kept
+
+        def __init__(
+            self, beta: Number, enhanced: bool = True, two_sided: bool = False, column: str | None = None
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "beta", exact(self.beta, "beta"))

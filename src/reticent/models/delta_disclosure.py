@@ -13,15 +13,17 @@ and there the caps are strict.  The inequality holds with and without the null r
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from reticent.errors import JobError, suggest
 from reticent.models.caps import Caps, fractions, left_out, upper_caps, ways
 from reticent.models.exact import (
+    Number,
     at_most_log,
     below,
     below_real,
@@ -45,6 +47,12 @@ class DeltaDisclosure:
     column: str | None = None
     name: ClassVar[str] = "delta-disclosure"
     needs_sensitive: ClassVar[bool] = True
+
+    if TYPE_CHECKING:  # what may be given; the fields are what is kept
+
+        def __init__(
+            self, delta: Number, absent: str = "break", base: str | int = "e", column: str | None = None
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "delta", exact(self.delta, "delta"))
@@ -87,7 +95,7 @@ class DeltaDisclosure:
             return Fraction(1)
         if factor := self._rational():
             return below(p * factor, rows, strictly=True)
-        return below_real(lambda digits: tuple(p * end for end in self._factor(digits)), rows)  # type: ignore[arg-type,return-value]
+        return below_real(lambda digits: self._between(digits, lambda end: p * end), rows)
 
     def floor(self, count: int, rows: int) -> Fraction:
         """The least frequency above p / B: 1 minus the greatest that all others may have together."""
@@ -98,7 +106,7 @@ class DeltaDisclosure:
             return Fraction(1, rows)
         if factor := self._rational():
             return 1 - below(1 - p / factor, rows, strictly=True)
-        return 1 - below_real(lambda digits: tuple(1 - p / end for end in self._factor(digits)), rows)  # type: ignore[arg-type,return-value]
+        return 1 - below_real(lambda digits: self._between(digits, lambda end: 1 - p / end), rows)
 
     def _rational(self) -> int | None:
         """B where it is rational."""
@@ -110,6 +118,11 @@ class DeltaDisclosure:
             return not at_most_log(self.delta, ratio)
         times, over = self.delta.as_integer_ratio()  # times * ln 2 > over * ln ratio
         return sign_of_log_sum([(2, times), (ratio.numerator, -over), (ratio.denominator, over)]) > 0
+
+    def _between(self, digits: int, of: Callable[[Fraction], Fraction]) -> tuple[Fraction, Fraction]:
+        """An enclosure of a function of B that rises with it."""
+        lower, upper = self._factor(digits)
+        return of(lower), of(upper)
 
     def _factor(self, digits: int) -> tuple[Fraction, Fraction]:
         """An enclosure of B."""

@@ -11,13 +11,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from math import log
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from reticent.errors import JobError
 from reticent.models.caps import left_out, ways
-from reticent.models.exact import exact, sign_of_log_sum
+from reticent.models.exact import Number, exact, sign_of_log_sum
 from reticent.models.shapes import Check, Groups
 from reticent.table.cells import Cells
 
@@ -31,6 +31,10 @@ class EntropyLDiversity:
     name: ClassVar[str] = "entropy-l-diversity"
     needs_sensitive: ClassVar[bool] = True
     union_closed: ClassVar[bool] = True
+
+    if TYPE_CHECKING:  # what may be given; the fields are what is kept
+
+        def __init__(self, l: Number, column: str | None = None) -> None: ...  # noqa: E741
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "l", exact(self.l, "l"))

@@ -17,6 +17,9 @@ import numpy as np
 
 from reticent.errors import JobError
 
+Number = int | float | str | Decimal | Fraction
+"""A parameter as it may be given; it is kept as a fraction."""
+
 
 def exact(value: object, name: str = "a parameter") -> Fraction:
     """A number as its author wrote it: 0.1 is one tenth."""
@@ -25,7 +28,7 @@ def exact(value: object, name: str = "a parameter") -> Fraction:
             raise ValueError
         if isinstance(value, float):
             return Fraction(repr(float(value)))  # NumPy's doubles are floats that print otherwise
-        return Fraction(value)  # type: ignore[arg-type]
+        return Fraction(value)  # type: ignore[call-overload]  # what is no number raises, and is refused below
     except (TypeError, ValueError, OverflowError, ZeroDivisionError):
         raise JobError(f"{name} must be a number.", attempt='a number such as 4, 0.5 or "1/3".') from None
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from reticent.errors import JobError
 from reticent.models.caps import Caps, upper_caps, ways
-from reticent.models.exact import below, exact
+from reticent.models.exact import Number, below, exact
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +26,10 @@ class ProbabilisticLDiversity:
     name: ClassVar[str] = "probabilistic-l-diversity"
     needs_sensitive: ClassVar[bool] = True
     union_closed: ClassVar[bool] = True
+
+    if TYPE_CHECKING:  # what may be given; the fields are what is kept
+
+        def __init__(self, l: Number, column: str | None = None) -> None: ...  # noqa: E741
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "l", exact(self.l, "l"))

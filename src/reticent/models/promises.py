@@ -4,35 +4,44 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
-from reticent.errors import JobError, suggest
+from reticent.errors import InternalError, JobError, suggest
 from reticent.models.caps import NEVER, Caps, join
-from reticent.models.shapes import Bound, Check, CountCapped, Groups, Mechanism
+from reticent.models.shapes import Bound, Check, CountCapped, Groups, Mechanism, Promise
 from reticent.table.cells import Cells
+
+Model = TypeVar("Model")
 
 
 @dataclass(frozen=True, slots=True)
 class Promises:
     """What one release promises: every one of these."""
 
-    all: tuple[Any, ...]
+    all: tuple[Promise, ...]
 
     @classmethod
-    def of(cls, promises: Iterable[Any]) -> Promises:
+    def of(cls, promises: Iterable[Promise]) -> Promises:
         found = tuple(promises)
         if not found:
             raise JobError("The job promises nothing.", attempt='a [[promise]] such as model = "k-anonymity", k = 5.')
         return cls(found)
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Promise]:
         return iter(self.all)
 
     def shaped(self, shape: type) -> list[Any]:
         """The promises of one shape: CountCapped, Bound or Mechanism."""
         return [promise for promise in self.all if isinstance(promise, shape)]
+
+    def only(self, *models: type[Model]) -> list[Model]:
+        """All of the promises, for a method that can keep no others than these models."""
+        for promise in self.all:
+            if not isinstance(promise, models):
+                raise InternalError(f"{promise.name} was handed to a method that cannot keep it.")
+        return [promise for promise in self.all if isinstance(promise, models)]
 
     def check_columns(self, sensitive: list[str], *, jointly: bool = False) -> None:
         """Each promise about sensitive values names a column that is sensitive.
@@ -97,7 +106,9 @@ class Promises:
 
     @property
     def union_closed(self) -> bool:
-        return all(promise.union_closed for promise in self.all if not isinstance(promise, Mechanism))
+        return all(
+            getattr(promise, "union_closed", False) for promise in self.all if not isinstance(promise, Mechanism)
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,13 +14,13 @@ from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from reticent.errors import JobError
 from reticent.models.beta_likeness import BetaLikeness
-from reticent.models.exact import exact
+from reticent.models.exact import Number, exact
 from reticent.models.families import family_check
 from reticent.models.shapes import Check
 from reticent.table.cells import Cells
@@ -38,6 +38,10 @@ class ProximityLikeness:
     name: ClassVar[str] = "proximity-beta-likeness"
     needs_sensitive: ClassVar[bool] = True
     union_closed: ClassVar[bool] = True
+
+    if TYPE_CHECKING:  # what may be given; the fields are what is kept
+
+        def __init__(self, beta: Number, width: Number, enhanced: bool = True, column: str | None = None) -> None: ...
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "beta", self.likeness.beta)

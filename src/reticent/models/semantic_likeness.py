@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from reticent.errors import JobError
 from reticent.models.beta_likeness import BetaLikeness
-from reticent.models.exact import whole
+from reticent.models.exact import Number, whole
 from reticent.models.families import family_check
 from reticent.models.shapes import Check
 from reticent.table.cells import Cells
@@ -33,6 +33,17 @@ class SemanticLikeness:
     name: ClassVar[str] = "semantic-beta-likeness"
     needs_sensitive: ClassVar[bool] = True
     union_closed: ClassVar[bool] = True
+
+    if TYPE_CHECKING:  # what may be given; the fields are what is kept
+
+        def __init__(
+            self,
+            beta: Number,
+            level: int = 1,
+            enhanced: bool = True,
+            two_sided: bool = False,
+            column: str | None = None,
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "beta", self.likeness.beta)

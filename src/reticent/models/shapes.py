@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -49,11 +49,18 @@ class Groups:
 Check = Callable[[Groups], np.ndarray]
 
 
+class Promise(Protocol):
+    """What every promise says of itself; what a method asks of it besides is its shape's."""
+
+    name: ClassVar[str]
+    needs_sensitive: ClassVar[bool]  # whether it is about the values of a sensitive column
+
+
 @runtime_checkable
 class CountCapped(Protocol):
     """Declares what a group may hold; `totals` are the table's counts of each value, the null's last where there is one."""
 
-    name: str
+    name: ClassVar[str]
 
     def caps(self, totals: np.ndarray, null: int) -> list[Caps]: ...
 
@@ -62,7 +69,7 @@ class CountCapped(Protocol):
 class Bound(Protocol):
     """Judges whole groups; closed under union or not, as `union_closed` says."""
 
-    name: str
+    name: ClassVar[str]
 
     def bind(self, cells: Cells) -> Check: ...
 
@@ -75,6 +82,6 @@ class Mechanism(Protocol):
     It raises where they do not give the promise.
     """
 
-    name: str
+    name: ClassVar[str]
 
     def verify(self, parameters: Mapping[str, Any]) -> None: ...

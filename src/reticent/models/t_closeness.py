@@ -14,13 +14,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from reticent.errors import JobError, suggest
 from reticent.models.caps import left_out, ways
-from reticent.models.exact import exact, products_at_most
+from reticent.models.exact import Number, exact, products_at_most
 from reticent.models.shapes import Check, Groups
 from reticent.table.cells import Cells
 from reticent.table.domain import Domain, TreeDomain
@@ -38,6 +38,10 @@ class TCloseness:
     name: ClassVar[str] = "t-closeness"
     needs_sensitive: ClassVar[bool] = True
     union_closed: ClassVar[bool] = True
+
+    if TYPE_CHECKING:  # what may be given; the fields are what is kept
+
+        def __init__(self, t: Number, distance: str = "equal", column: str | None = None) -> None: ...
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "t", exact(self.t, "t"))

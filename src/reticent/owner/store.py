@@ -30,7 +30,8 @@ def refuse_existing(target: Path, force: bool) -> None:
 
 @contextmanager
 def staged(target: Path | None) -> Iterator[Path]:
-    """An empty folder on the target's file system, or a temporary one; only its maker can read it, a failure removes it."""
+    """An empty folder on the target's file system, or a temporary one: only its maker can read it, and it goes if the
+    block fails."""
     lacking = [] if target is None else [parent for parent in target.parents if not parent.exists()]
     folder: Path | None = None
     try:

@@ -13,16 +13,20 @@ def no_longer_promised(entries: Sequence[Mapping[str, Any]]) -> list[str]:
     if not entries:
         return []
     latest = entries[-1]
-    others = list(dict.fromkeys(entry["release"] for entry in entries if entry["release"] != latest["release"]))
+    others = list(dict.fromkeys(_place(entry) for entry in entries if _place(entry) != _place(latest)))
     if not others:
         return []
-    named = ", ".join(repr(name) for name in others[:8]) + (", ..." if len(others) > 8 else "")
+    named = ", ".join(repr(name) for _, name in others[:8]) + (", ..." if len(others) > 8 else "")
     found = [
-        f"This source now has {len(others) + 1} releases. Who also holds {named} can join them: what is promised holds for each "
-        "alone, not for all together."
+        f"These people are now in {len(others) + 1} releases. Who also holds {named} can join them: what is promised "
+        "holds for each alone, not for all together."
     ]
     models = dict.fromkeys(promise["model"] for promise in latest["promises"])
     return found + [f"{model} no longer holds: {catalogue.PROMISES[model].together}." for model in models]
+
+
+def _place(entry: Mapping[str, Any]) -> tuple[str, str]:
+    return entry.get("folder", ""), entry["release"]
 
 
 def owners_readme(entries: Sequence[Mapping[str, Any]], notices: Sequence[str] = ()) -> str:
@@ -31,8 +35,8 @@ def owners_readme(entries: Sequence[Mapping[str, Any]], notices: Sequence[str] =
     parts = [
         f"# {latest['release']}: for its owner, never to be handed out",
         "",
-        f"Published {latest['at']}. `digest.txt` tells a changed copy (`reticent audit --expect-digest`), `audit.json` is what was",
-        "recounted before it was kept, `job.toml` how it was made.",
+        f"Published {latest['at']}. `digest.txt` tells a changed copy (`reticent audit --expect-digest`), `audit.json` is",
+        "what was recounted before it was kept, `job.toml` how it was made.",
     ]
     if notices:
         parts += ["", "## To know", "", *(f"- {notice}" for notice in notices)]

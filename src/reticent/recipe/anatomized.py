@@ -49,6 +49,7 @@ class Anatomized:
         """`quasi`: a row for each person.  `sensitive`: a row for each group and value.  Both are sorted by all they show."""
         recipe, published = self.recipe, published_cells(self.recipe)
         if carried is not None:
+            assert isinstance(entry, np.ndarray), "carried columns are read row by row"
             order = self._order(entry, carried)
             entry, carried = entry[order], carried[order]
         found: dict[str, Coded | pl.Series] = {
@@ -86,7 +87,7 @@ class Anatomized:
             recipe.quota[kept],
         )
         wide = np.int32 if recipe.groups * domain.size <= np.iinfo(np.int32).max else np.int64
-        key = recipe.group[kept].astype(wide)
+        key: np.ndarray = recipe.group[kept].astype(wide)
         key *= domain.size
         for start in range(0, len(key), PIECE):  # a piece at a time, because fresh memory costs more than the sum
             here = slice(start, start + PIECE)
@@ -103,7 +104,7 @@ class Anatomized:
         group = key // domain.size
         key -= group * domain.size
         used = key if values is not None else recipe.cells.values[published, 0]
-        columns = {
+        columns: dict[str, Coded | pl.Series] = {
             GROUP: _numbers(GROUP, group, ascending=True),
             domain.name: Coded.of(values_of(domain), np.arange(domain.size, dtype=np.int32), used),
             COUNT: _numbers(COUNT, quota),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -13,6 +13,6 @@ from reticent.recipe.recipe import Recipe
 class RedrawnRecipe(Recipe):
     """`matrix[i][v] / per` is the probability that `occurring[i]` is published as `occurring[v]`."""
 
-    occurring: np.ndarray = None  # type: ignore[assignment]
+    occurring: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
     matrix: tuple[tuple[int, ...], ...] = ()
     per: int = 1

@@ -36,8 +36,8 @@ def quasi_schema(domain: Domain, published: list[str | None], column: Column) ->
             entry["domain"] = _numbers(domain)
     elif isinstance(domain, TreeDomain) and domain.hierarchy.height > 1:
         entry["hierarchy"] = domain.rows_for(published)
-        if getattr(domain.hierarchy, "asked", None):
-            entry["built"] = dict(domain.hierarchy.asked)
+        if asked := getattr(domain.hierarchy, "asked", None):
+            entry["built"] = dict(asked)
     else:
         entry["values"] = sorted({text for label in published if label not in (None, ANY) for text in parse(label)[1]})
     return entry

@@ -104,8 +104,9 @@ def of_dict(raw: Any) -> Manifest:
     """A manifest from what JSON gave, held to what its kind has; raises `Misshapen`."""
     if not isinstance(raw, dict) or not isinstance(kind := raw.get("kind"), str) or kind not in catalogue.KINDS:
         raise Misshapen("it names no release kind that is known")
-    if raw.get("format") != FORMAT:
-        raise Misshapen(f"this version reads format {FORMAT}")
+    if (stated := raw.get("format")) != FORMAT:
+        named = f"it has format {stated}, and " if isinstance(stated, int) else ""
+        raise Misshapen(f"{named}this version reads format {FORMAT}")
     known = reader(kind)
     manifest = Manifest.of(raw, known.own, known.optional)
     known.check(manifest)
@@ -130,7 +131,7 @@ def verify(folder: str | Path, expect_digest: str | None = None) -> Manifest:
         elif path.stat().st_size != facts["bytes"] or _sha256(path) != facts["sha256"]:
             faults.append(f"{name} is not the file that was published")
     faults += [f"{name} does not belong" for name in sorted(present - set(manifest.files) - {MANIFEST, "report.html"})]
-    if not faults and (folder / README).read_text(encoding="utf-8") != reader(manifest.kind).readme(manifest):
+    if not faults and (folder / README).read_text(encoding="utf-8") != _readme(manifest):
         faults.append(f"{README} is not what the manifest says")
     if faults:
         raise BundleDamaged(
@@ -145,6 +146,13 @@ def verify(folder: str | Path, expect_digest: str | None = None) -> Manifest:
             attempt="the publisher: somebody changed it after it was published.",
         )
     return manifest
+
+
+def _readme(manifest: Manifest) -> str:
+    try:
+        return reader(manifest.kind).readme(manifest)
+    except (LookupError, TypeError, ValueError):
+        raise BundleDamaged("A promise of the release lacks a parameter, or has one that cannot be read.") from None
 
 
 def _sha256(path: Path) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import polars as pl
 
 from reticent.errors import OutputExists, ReticentError, SourceError
@@ -68,10 +66,10 @@ def quoted_name(column: str) -> str:
     return '"' + column.replace('"', '""') + '"'
 
 
-def _affinity(dtype: Any) -> str:
+def _affinity(dtype: pl.DataType) -> str:
     if dtype.is_integer():
         return "INTEGER"
-    return _AFFINITY.get(type(dtype) if not isinstance(dtype, type) else dtype, "TEXT")
+    return _AFFINITY.get(dtype.base_type(), "TEXT")
 
 
 def _duckdb(url: str, tables: dict[str, pl.DataFrame]) -> None:

@@ -50,8 +50,8 @@ def distinct_rows(path: Path, names: list[str]) -> tuple[pl.DataFrame, np.ndarra
             codes, times = _merged(np.concatenate([codes, here]), np.concatenate([times, count]), sizes)
     frame = {}
     for place, (name, column) in enumerate(zip(names, columns, strict=True)):
-        values = pl.Series(name, list(column.number), dtype=types[name])  # not by pa.array: it would load pandas
-        frame[name] = values.gather(codes[:, place])
+        series = pl.Series(name, list(column.number), dtype=types[name])  # not by pa.array: it would load pandas
+        frame[name] = series.gather(codes[:, place])
     return pl.DataFrame(frame), times
 
 

@@ -38,7 +38,9 @@ class Question:
 class Sight(Protocol):
     """What an adversary sees who knows the quasi-identifiers of everybody: groups with their values, and who may be in them."""
 
-    counts: np.ndarray  # (groups, values): the rows that each group publishes of each value
+    @property
+    def counts(self) -> np.ndarray:
+        """(groups, values): the rows that each group publishes of each value."""
 
     def spread(self, axis: int, size: int) -> np.ndarray:
         """(codes, values): rows of each value counted at every code of a quasi-identifier where they may lie."""
@@ -83,7 +85,8 @@ class Reader(Protocol):
 
 
 def reader(kind: str) -> Reader:
-    return catalogue.load(catalogue.KINDS[kind].reader)
+    found: Reader = catalogue.load(catalogue.KINDS[kind].reader)
+    return found
 
 
 def data_files(folder: Path, manifest: Manifest) -> dict[str, Path]:

@@ -35,7 +35,7 @@ _SHAPES: dict[str, shape.Checker] = {
     "round_to": shape.scalar,
 }
 _ALWAYS = {"name", "role", "type", "dtype"}
-_BY_ROLE = {
+_BY_ROLE: dict[str, set[str]] = {
     Role.QUASI: _ALWAYS | {"null", "order", "hierarchy", "built", "domain", "values", "bottom", "top"},
     Role.SENSITIVE: _ALWAYS | {"missing", "order", "hierarchy"},
     Role.INSENSITIVE: _ALWAYS | {"round_to"},
@@ -64,7 +64,7 @@ class ColumnEntry:
     @classmethod
     def of(cls, value: Any) -> ColumnEntry:
         role = shape.mapping(value).get("role")
-        known = _BY_ROLE.get(role) if isinstance(role, str) else None  # type: ignore[call-overload]
+        known = _BY_ROLE.get(role) if isinstance(role, str) else None
         if known is None:
             raise Misshapen("a column has no role that is published", inside=True)
         entry = cls(**shape.fields("a column", value, {name: _SHAPES[name] for name in known}, _ALWAYS))
@@ -161,8 +161,11 @@ class Manifest:
         known = {**_FIELDS, **own}
         found = shape.fields("the manifest", value, known, set(known) - cls.OPTIONAL - set(optional))
         kept = {name: entry for name, entry in found.items() if name not in own}
+        parts: dict[str, Any] = {
+            name: tuple(entry) if isinstance(entry, list) else entry for name, entry in kept.items()
+        }
         manifest = cls(
-            **{name: tuple(entry) if isinstance(entry, list) else entry for name, entry in kept.items()},
+            **parts,
             own={name: entry for name, entry in found.items() if name in own},
         )
         names = [column.name for column in manifest.columns]

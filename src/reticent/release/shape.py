@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 Checker = Callable[[Any], Any]
@@ -38,7 +40,9 @@ def count(value: Any) -> int:
 
 
 def scalar(value: Any) -> Any:
-    if not isinstance(value, bool | int | float | str):
+    if not isinstance(
+        value, bool | int | float | str | Decimal | Fraction
+    ):  # the last two in promises that are asked for
         raise Misshapen("no single value")
     return value
 

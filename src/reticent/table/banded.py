@@ -23,8 +23,8 @@ from reticent.table.hierarchy import Hierarchy
 class BandDomain(TreeDomain):
     """`positions` are the leaves on the line, `span` what losses are measured against (equation 2 of paper 1)."""
 
-    positions: np.ndarray = None  # type: ignore[assignment]
-    span: tuple[float, float] = (0.0, 0.0)
+    positions: np.ndarray
+    span: tuple[float, float]
 
     def loss(self, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
         tree, node = self.hierarchy, self.nodes(lower, upper)

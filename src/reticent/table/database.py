@@ -39,7 +39,7 @@ def scheme(url: str) -> str:
 def select(table: str | None, query: str | None) -> str:
     if (table is None) == (query is None):
         raise SourceError("A database source needs a table or a query, and not both.", attempt='table = "people".')
-    return query if query is not None else f"SELECT * FROM {quoted(table)}"  # type: ignore[arg-type]
+    return f"SELECT * FROM {quoted(table)}" if table is not None else str(query)
 
 
 def quoted(table: str) -> str:

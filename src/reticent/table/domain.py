@@ -30,8 +30,8 @@ class Domain:
     dtype: str
     texts: tuple[str, ...]
     null: bool
-
-    split: np.ndarray = None  # type: ignore[assignment]
+    split: np.ndarray
+    kind: str
 
     @property
     def size(self) -> int:
@@ -81,8 +81,7 @@ class RangeDomain(Domain):
     `ends` are the declared bounds that stand for all values beyond them.
     """
 
-    kind: str = "numeric"
-    positions: np.ndarray = None  # type: ignore[assignment]
+    positions: np.ndarray
     span: tuple[float, float] = (0.0, 0.0)
     ends: Ends = NO_ENDS
 
@@ -112,9 +111,8 @@ class RangeDomain(Domain):
 class TreeDomain(Domain):
     """Categories under a hierarchy; `given` tells a steward's hierarchy (published as it is) from one built from data."""
 
-    kind: str = "categorical"
-    hierarchy: Hierarchy = None  # type: ignore[assignment]
-    given: bool = True
+    hierarchy: Hierarchy
+    given: bool
 
     def nodes(self, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
         """The lowest common ancestor of each span; -1 where the span is or holds the null beside other values, -2 the null alone."""

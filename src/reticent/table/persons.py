@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import cast
 
 import polars as pl
 
@@ -25,7 +26,7 @@ def questions(columns: Mapping[str, Column]) -> dict[str, pl.Expr]:
 
 def _most(name: str, counted: pl.DataFrame) -> int:
     """The most rows that share a value."""
-    return int(counted[f"times {name}"].explode().max() or 0)
+    return cast("int", counted[f"times {name}"].explode().max() or 0)
 
 
 def rows_per_person(columns: Mapping[str, Column], counted: pl.DataFrame) -> int:

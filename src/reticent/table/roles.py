@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from enum import StrEnum
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from reticent.errors import ColumnError, JobError, suggest
 
@@ -53,6 +53,23 @@ class Column:
     bottom: Any = None
     round_to: Any = None
     rows_per_person: int | None = None
+
+    if TYPE_CHECKING:  # what may be given; the fields are what is kept
+
+        def __init__(
+            self,
+            role: Role | str,
+            type: str | None = None,
+            hierarchy: Any = None,
+            order: Sequence[Any] | None = None,
+            domain: Sequence[Any] | None = None,
+            missing: str = "refuse",
+            acknowledge: bool = False,
+            top: Any = None,
+            bottom: Any = None,
+            round_to: Any = None,
+            rows_per_person: int | None = None,
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "role", parse_role(self.role))
@@ -129,7 +146,7 @@ def parse_end(value: Any, side: str) -> int | float | str | None:
     """A bound as a job declares it: a number, or a date as text."""
     try:
         if value is None or isinstance(value, date):
-            return value and value.isoformat()
+            return None if value is None else value.isoformat()
         if isinstance(value, str):
             datetime.fromisoformat(value)
             return value
@@ -164,7 +181,8 @@ def identifying(**how: Any) -> Column:
 
 def quasi(*, numeric: bool = False, **how: Any) -> Column:
     """An adversary may know it: it is generalized."""
-    return Column(Role.QUASI, **({"type": "numeric"} if numeric else {}), **how)
+    given: dict[str, Any] = {"type": "numeric"} if numeric else {}
+    return Column(Role.QUASI, **given, **how)
 
 
 def sensitive(**how: Any) -> Column:

@@ -6,14 +6,14 @@ parse and never quote it.  Errors of the libraries below quote values: they are 
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import polars as pl
 
 from reticent.errors import SourceError
+from reticent.table import separated
 from reticent.table.formats import EXCEL, STATISTICS
 
 CSV, PARQUET, ARROW = {".csv", ".tsv", ".txt", ".data"}, {".parquet", ".pq"}, {".arrow", ".feather", ".ipc"}
@@ -70,27 +70,14 @@ def is_text(dtype: pl.DataType) -> bool:
 
 def columns(source: Source, frame: Any = None, lazy: pl.LazyFrame | None = None) -> list[str]:
     """The column names as the source has them, repeated ones repeated."""
+    if isinstance(frame, pl.LazyFrame):
+        return frame.collect_schema().names()
     if frame is not None:
         return [str(name) for name in getattr(frame, "column_names", None) or frame.columns]
     if source.url is None and _suffix(source) in CSV:
-        import csv
-        import io
-
-        text = _decoded_head(source)
-        return next(csv.reader(io.StringIO(text), delimiter=_delimiter(source), quotechar=source.quote), [])
+        _of_file(source)
+        return separated.header(source.path or "", source.delimiter, source.quote, source.encoding)
     return (scan(source) if lazy is None else lazy).collect_schema().names()
-
-
-def fingerprint(source: Source, frame: Any = None) -> str | None:
-    """By which the ledger knows a source again: SHA-256 of a file's bytes or of a database's address; None for frames."""
-    if frame is None and source.url:
-        from reticent.table.database import redacted, select
-
-        return hashlib.sha256(f"{redacted(source.url)} {select(source.table, source.query)}".encode()).hexdigest()
-    if frame is not None or source.path is None:
-        return None
-    with open(source.path, "rb") as handle:
-        return hashlib.file_digest(handle, "sha256").hexdigest()
 
 
 def _where(source: Source) -> str:
@@ -126,7 +113,7 @@ def _of_frame(frame: Any) -> pl.LazyFrame:
 def _of_database(source: Source) -> pl.LazyFrame:
     from reticent.table.database import read
 
-    return read(source.url, source.table, source.query).lazy()  # type: ignore[arg-type]
+    return read(str(source.url), source.table, source.query).lazy()
 
 
 def _of_file(source: Source) -> pl.LazyFrame:
@@ -153,7 +140,8 @@ def _of_file(source: Source) -> pl.LazyFrame:
         elif suffix in ARROW:
             lazy = pl.scan_ipc(path)
         elif suffix in CSV:
-            lazy = _scan_csv(source, path)
+            missing = source.empty == "missing"
+            lazy = separated.scan(path, source.delimiter, source.quote, source.encoding, empty_is_missing=missing)
         elif suffix in EXCEL or suffix in STATISTICS:
             lazy = _of_program(path)
         else:
@@ -180,66 +168,10 @@ def _of_program(path: Path) -> pl.LazyFrame:
         ) from None
 
 
-def _scan_csv(source: Source, path: Path) -> pl.LazyFrame:
-    read: Any = path
-    if source.encoding.lower().replace("_", "-") not in ("utf-8", "utf8"):
-        read = _recoded(path, source.encoding)
-    lazy = pl.scan_csv(
-        read,
-        separator=_delimiter(source),
-        quote_char=source.quote or None,
-        infer_schema=False,
-        empty_string_is_null=source.empty == "missing",
-        glob=False,
-    )
-    # A scan of some columns does not count the fields of a row: a stray delimiter would move values, names even, into the
-    # columns beside them unnoticed.  This keeps the scan whole.
-    return lazy.map_batches(_whole, projection_pushdown=False, streamable=True, validate_output_schema=False)
-
-
-def _whole(frame: pl.DataFrame) -> pl.DataFrame:
-    return frame
-
-
-def _recoded(path: Path, encoding: str) -> bytes:
-    try:
-        return path.read_bytes().decode(encoding).encode()
-    except LookupError:
-        raise SourceError(f"Unknown encoding {encoding!r}.", attempt='"utf-8", "latin-1" or "cp1252".') from None
-    except UnicodeDecodeError as error:
-        raise SourceError(
-            f"The file {path.name} is not {encoding} (byte {error.start}).",
-            attempt='another encoding, e.g. encoding = "latin-1".',
-        ) from None
-
-
-def _decoded_head(source: Source) -> str:
-    _of_file(source)
-    with open(source.path, "rb") as handle:  # type: ignore[arg-type]
-        raw = handle.readline()
-    try:
-        return raw.decode("utf-8-sig" if source.encoding.lower() in ("utf-8", "utf8") else source.encoding)
-    except UnicodeDecodeError as error:
-        raise SourceError(
-            f"The header of {Path(source.path or '').name} is not {source.encoding} (byte {error.start}).",
-            attempt='the file\'s encoding, e.g. encoding = "latin-1".',
-        ) from None
-
-
-def _delimiter(source: Source) -> str:
-    if source.delimiter:
-        return source.delimiter
-    if _suffix(source) == ".tsv":
-        return "\t"
-    with open(source.path, "rb") as handle:  # type: ignore[arg-type]
-        head = handle.readline().decode("latin-1")
-    return max((",", ";", "\t", "|"), key=head.count)
-
-
-def collect(lazy: pl.LazyFrame, doing: str, engine: str = "auto") -> pl.DataFrame:
+def collect(lazy: pl.LazyFrame, doing: str, engine: Literal["auto", "streaming"] = "auto") -> pl.DataFrame:
     """Collect with the library's message withheld: it may quote a value."""
     try:
-        return lazy.collect(engine=engine)  # type: ignore[call-overload]
+        return lazy.collect(engine=engine)
     except pl.exceptions.PolarsError as error:
         said = str(error).lower()
         if "utf-8" in said or "utf8" in said:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Literal, cast
 
 import polars as pl
 
@@ -36,7 +37,7 @@ def dtype_named(name: str) -> pl.DataType:
     if name in _SIMPLE:
         return _SIMPLE[name]()
     if found := _DATETIME.fullmatch(name):
-        return pl.Datetime(found[1], found[2])  # type: ignore[arg-type]
+        return pl.Datetime(cast("Literal['ms', 'us', 'ns']", found[1]), found[2])
     if found := _DECIMAL.fullmatch(name):
         return pl.Decimal(int(found[1]), int(found[2]))
     return pl.String()

@@ -36,7 +36,8 @@ def tables(rows: int, values: int, most: int | None = None) -> Iterator[tuple[in
 @lru_cache(maxsize=32)
 def joint(rows: int, values: int, l: int, kind: str, prior: str) -> dict[tuple[int, ...], dict[int, Fraction]]:
     """For every published table: the weight of S_1 having each published count.  Weights of one published table share a unit."""
-    belief, found = Prior(prior), defaultdict(lambda: defaultdict(Fraction))
+    belief = Prior(prior)
+    found: dict[tuple[int, ...], dict[int, Fraction]] = defaultdict(lambda: defaultdict(Fraction))
     for counts in tables(rows, values):
         if l * counts[0] <= rows:
             continue
@@ -46,9 +47,9 @@ def joint(rows: int, values: int, l: int, kind: str, prior: str) -> dict[tuple[i
                 found[published][led] += share
             continue
         weight = belief.weight(counts) * arrangements(counts)
-        for chance, published in outcomes:
+        for chance, outcome in outcomes:
             if chance:
-                listed = published.tolist()
+                listed = outcome.tolist()
                 found[tuple(sorted(listed, reverse=True))][listed[0]] += weight * chance
     return {published: dict(weights) for published, weights in found.items()}
 
@@ -58,11 +59,11 @@ def _distinct(counts: Sequence[int], outcomes: Any) -> Iterator[tuple[tuple[int,
 
     A table of which several values may have been S_1 counts once, shared evenly among them.
     """
-    leaders = defaultdict(set)
+    leaders: dict[tuple[tuple[int, int], ...], set[tuple[int, int]]] = defaultdict(set)
     for chance, published in outcomes:
         if chance:
-            pairs = list(zip(counts, published.tolist(), strict=True))
-            leaders[tuple(sorted(pairs))].add(pairs[0])
+            listed = list(zip(counts, published.tolist(), strict=True))
+            leaders[tuple(sorted(listed))].add(listed[0])
     for pairs, possible in leaders.items():
         alike = Counter(count for _, count in pairs)
         number = prod(map(factorial, alike.values())) // prod(map(factorial, Counter(pairs).values()))
@@ -82,7 +83,8 @@ def worst(rows: int, values: int, l: int, kind: str, prior: str = "uniform") -> 
 
 def worst_withheld(rows: int, values: int, l: int, kind: str, prior: str = "uniform") -> Fraction:
     """The greatest posterior of a withheld person's value over every table that may be published; not for the prior `plausible`."""
-    total, taken = defaultdict(Fraction), defaultdict(Counter)
+    total: dict[Any, Fraction] = defaultdict(Fraction)
+    taken: dict[Any, Counter[Any]] = defaultdict(Counter)
     for counts in tables(rows, values):
         if l * counts[0] <= rows:
             continue

@@ -125,9 +125,10 @@ def _randomized(counts: np.ndarray, l: int, most: int) -> tuple[int, Iterator[tu
     def listed() -> Iterator[tuple[Fraction, np.ndarray]]:
         for at, start in enumerate(starts.tolist()):
             last = first if start == above else start
-            chance = sum(
+            chances = (
                 Fraction(max(min(high, last) - max(low, start) + 1, 0), l * (high - low + 1)) for low, high in intervals
             )
+            chance = sum(chances, Fraction(0))
             yield chance, cut(counts, start, int(found.level[at]), int(found.extra[at]))
 
     return above - lowest + 1, listed()

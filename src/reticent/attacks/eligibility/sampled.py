@@ -58,7 +58,8 @@ def weights(published: PublishedCounts, kind: Kind, prior: Prior, samples: int, 
 
 def _split(listed: list[Stratum], left: int) -> tuple[list[Stratum], list[Stratum]]:
     """Strata to be listed, the smallest first as long as they are few tables, and those to be drawn from."""
-    few, many = [], []
+    few: list[Stratum] = []
+    many: list[Stratum] = []
     for number, _, stratum in sorted((stratum.number, at, stratum) for at, stratum in enumerate(listed)):
         left -= number
         (few if left >= 0 else many).append(stratum)
@@ -71,8 +72,9 @@ def draw_mean(
     """The mean of a stratum's weights, each by the bound on them."""
     bound, shares, least = _log_bound(stratum, kind, prior), np.zeros(number), stratum.published.least_excess
     room, plain = stratum.total - least, prior if prior.plausible else Prior("uniform")
-    estimated = isinstance(kind, Calibrated) and not prior.plausible
-    likelihood = partial(kind.estimate, rng=rng) if estimated else kind.likelihood
+    likelihood = kind.likelihood
+    if isinstance(kind, Calibrated) and not prior.plausible:
+        likelihood = partial(kind.estimate, rng=rng)
     for at in range(number):
         ends = np.sort(rng.choice(room, stratum.higher, replace=False)) + 1
         first, *others = np.diff(np.concatenate([[0], ends, [room + 1]])).tolist()

@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from fractions import Fraction
+from typing import Any
 
 from reticent.attacks.eligibility.candidates import TWICE, cost, strata
 from reticent.attacks.eligibility.counted import PublishedCounts
@@ -56,7 +57,8 @@ def by_listing(table: PublishedCounts, kind: Kind, prior: Prior, most: int) -> M
         number += stratum.number
         if number * cost(table, kind, prior) > most:
             return None
-    total, taken = Fraction(0), defaultdict(Fraction)
+    total = Fraction(0)
+    taken: dict[Any, Fraction] = defaultdict(Fraction)
     for stratum in possible:
         for excess, parts in stratum.tables():
             weight = stratum.value(excess, parts, kind.likelihood, prior)

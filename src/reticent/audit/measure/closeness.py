@@ -84,7 +84,7 @@ def _hierarchical(view: Counts, paths: np.ndarray) -> Fraction:
     if height == 0 or not len(view.group):
         return Fraction(0)
     count, sizes, totals = view.integers(2 * height)
-    work: np.ndarray | int = 0
+    work = np.zeros_like(sizes)
     below = _absolute(view, paths[:, 0], count, sizes, totals)
     for level in range(1, height + 1):
         here = _absolute(view, paths[:, level], count, sizes, totals)

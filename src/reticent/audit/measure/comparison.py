@@ -20,7 +20,7 @@ def exact(value: object) -> Fraction:
     """A parameter as it was written: 0.1 is one tenth."""
     if isinstance(value, bool):
         raise ValueError("a truth value is no number")
-    return Fraction(repr(value)) if isinstance(value, float) else Fraction(value)  # type: ignore[arg-type]
+    return Fraction(repr(value)) if isinstance(value, float) else Fraction(value)  # type: ignore[call-overload]  # raises for what is no number
 
 
 def greatest(numerators: np.ndarray, denominators: np.ndarray) -> Fraction:

@@ -64,10 +64,10 @@ def _frequencies(
     view: Counts, positions: Sequence[Fraction | None], width: Fraction
 ) -> list[tuple[Fraction, Fraction]]:
     """(frequency in the table, greatest in a group) of each window."""
-    occurring = np.flatnonzero(view.totals)
-    known = [int(v) for v in occurring if positions[v] is not None]
-    spans = [(known[i], known[j]) for i, j in runs([positions[v] for v in known], width)]  # type: ignore[misc]
-    spans += [(int(v), int(v)) for v in occurring if positions[v] is None]
+    occurring = np.flatnonzero(view.totals).tolist()
+    known = [(v, place) for v in occurring if (place := positions[v]) is not None]
+    spans = [(known[i][0], known[j][0]) for i, j in runs([place for _, place in known], width)]
+    spans += [(v, v) for v in occurring if positions[v] is None]
     first, last = (np.array(ends, np.int64) for ends in zip(*spans, strict=True))
     until = np.append(0, np.cumsum(view.totals))
     share = [Fraction(int(n), view.rows) for n in until[last + 1] - until[first]]

@@ -215,9 +215,8 @@ class Parts:
         if self.moved is not None:
             rows = self.moved.sum(axis=2, keepdims=True)
             moved = instead(self.moved, rows * np.eye(len(matrix)), rows * matrix.chance)
-            found = log_two_sided(
-                moved, *(rows * table for table in (matrix.chance, matrix.rest, matrix.variance)), rows
-            )
+            mean, rest, variance = (rows * table for table in (matrix.chance, matrix.rest, matrix.variance))
+            found = log_two_sided(moved, mean, rest, variance, rows)
             logs["transitions"] = found.reshape(self.size, -1)
             tests["transitions"] = np.broadcast_to(rows > 0, self.moved.shape)
         return Tested(

@@ -29,7 +29,7 @@ def rank_one(p: Sequence[Fraction], gains: Sequence[Fraction], *, two_sided: boo
     """Each value's own share a, and the same row b for all: a sees to it that belief in v, seen v, just reaches its cap."""
     share = [leak(p[v], gains[v]) for v in range(len(p))]
     if two_sided:  # a p_v / b_v may not push any other value further down than its own bound
-        share = [max(share[v], p[v] / min(gains[:v] + gains[v + 1 :])) for v in range(len(p))]  # type: ignore[operator]
+        share = [max(share[v], p[v] / min([*gains[:v], *gains[v + 1 :]])) for v in range(len(p))]
     a = 1 / (1 + sum(share))
     b = [ceil(a * s * WHOLE) for s in share]
     stay = WHOLE - sum(b)

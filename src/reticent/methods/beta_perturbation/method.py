@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from reticent.methods.beta_perturbation.matrix import WHOLE, Matrix, optimal, ra
 from reticent.methods.classes.options import refuse_single_value
 from reticent.models.beta_likeness import BetaLikeness
 from reticent.models.beta_posterior import BetaPosterior
-from reticent.models.exact import exact
+from reticent.models.exact import Number, exact
 from reticent.models.promises import Promises
 from reticent.randomness import Random
 from reticent.recipe.redrawn import RedrawnRecipe
@@ -41,6 +41,10 @@ class BetaPerturbation:
     kind: ClassVar[str] = "perturbed"
     labels: ClassVar[None] = None
     keeps: ClassVar[tuple[type, ...]] = (BetaLikeness,)
+
+    if TYPE_CHECKING:  # what may be given; the fields are what is kept
+
+        def __init__(self, *, matrix: str = "rank-one", conditioning: Number = Fraction(1, 2)) -> None: ...
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "conditioning", exact(self.conditioning, "conditioning"))
@@ -68,9 +72,10 @@ class BetaPerturbation:
     def matrix_for(self, counts: Sequence[int], promises: Promises) -> Matrix:
         """The matrix for these counts of the occurring values, verified by its exact posterior."""
         p = [Fraction(count, sum(counts)) for count in counts]
-        posteriors = [BetaPosterior(promise) for promise in promises]
+        likeness = promises.only(BetaLikeness)
+        posteriors = [BetaPosterior(promise) for promise in likeness]
         gains = [min(posterior.gain(p_i) for posterior in posteriors) for p_i in p]
-        two_sided = any(promise.two_sided for promise in promises)
+        two_sided = any(promise.two_sided for promise in likeness)
         if self.matrix == "theorem3":
             matrix, negative = theorem3(p, gains)
             if over := [found for posterior in posteriors if (found := posterior.excess(matrix, counts)) is not None]:

@@ -78,11 +78,7 @@ def dp_partition(
 ) -> list[list[int]]:
     """Equation 6: the fewest runs of consecutive values, each combinable."""
     counts = [int(totals[v]) for v in ascending]
-    bounds = [
-        ([tuple(map(int, cap.upper[v])) for v in ascending], _rows(totals, cap))
-        for cap in caps
-        if cap.upper is not None
-    ]
+    bounds = [([_pair(cap.upper[v]) for v in ascending], _rows(totals, cap)) for cap in caps if cap.upper is not None]
     fewest, start = [0], [0]
     for e in range(1, len(ascending) + 1):
         best, first = fewest[e - 1] + 1, e
@@ -110,6 +106,10 @@ def _rows(totals: np.ndarray, cap: Caps) -> int:
     return int(totals.sum() - (totals[cap.without] if cap.without >= 0 else 0))
 
 
+def _pair(cap: np.ndarray) -> tuple[int, int]:
+    return int(cap[0]), int(cap[1])
+
+
 def _smaller(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
     return one if one[0] * other[1] <= other[0] * one[1] else other
 
@@ -118,7 +118,7 @@ def _least(pairs: np.ndarray | None, run: list[int], otherwise: tuple[int, int])
     """The strictest cap of a run; lower caps are only asked of runs of one value."""
     if pairs is None:
         return otherwise
-    found = tuple(map(int, pairs[run[0]]))
+    found = _pair(pairs[run[0]])
     for v in run[1:]:
-        found = _smaller(tuple(map(int, pairs[v])), found)  # type: ignore[arg-type]
-    return found  # type: ignore[return-value]
+        found = _smaller(_pair(pairs[v]), found)
+    return found

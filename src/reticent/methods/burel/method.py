@@ -14,7 +14,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -25,7 +26,7 @@ from reticent.methods.classes.options import AXES, FILLS, refuse_single_value
 from reticent.methods.classes.retrieve import retrieve
 from reticent.models.beta_likeness import BetaLikeness
 from reticent.models.caps import join
-from reticent.models.exact import exact
+from reticent.models.exact import Number, exact
 from reticent.models.k_anonymity import KAnonymity
 from reticent.models.promises import Promises
 from reticent.models.semantic_likeness import SemanticLikeness
@@ -56,6 +57,10 @@ class Burel:
     labels: ClassVar[str] = "nodes"
     keeps: ClassVar[tuple[type, ...]] = (BetaLikeness, SemanticLikeness, KAnonymity)
 
+    if TYPE_CHECKING:  # what may be given; the fields are what is kept
+
+        def __init__(self, *, fill: str = "curve", axes: str = "stretched", share: Number = 1) -> None: ...
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "share", exact(self.share, "share"))
         if not 0 < self.share <= 1:
@@ -73,17 +78,10 @@ class Burel:
         totals = np.bincount(family, weights=cells.totals(column)).astype(np.int64)
         refuse_single_value(self.name, name, totals)
         null = int(family[-1]) if cells.sensitive[column].null else -1
-        caps = join(
-            [
-                cap
-                for promise in promises
-                if not isinstance(promise, KAnonymity)
-                for cap in capped(promise).caps(totals, null)
-            ]
-        )
+        caps = join([cap for promise in about_values(promises) for cap in capped(promise).caps(totals, null)])
         for share in (self.share, *(less for less in TIGHTER if less < self.share)):
             buckets = bucket_values(totals, caps, null, share)
-            sizes = bi_split(buckets.sizes, lambda nodes, b=buckets: b.allow(nodes) & (nodes.sum(axis=1) >= least))
+            sizes = bi_split(buckets.sizes, partial(allowed, buckets, least))
             if len(sizes) > 1:
                 break
         else:
@@ -94,7 +92,7 @@ class Burel:
 
 def protected(promises: Promises, cells: Cells) -> tuple[int, np.ndarray, int]:
     """The one sensitive column that the promises speak of, the family of each of its values, and the least class size."""
-    about = [promise for promise in promises if not isinstance(promise, KAnonymity)]
+    about = about_values(promises)
     columns = {cells.sensitive_at(promise.column) for promise in about}
     levels = {getattr(promise, "level", 0) for promise in about}
     if len(columns) != 1 or len(levels) != 1:
@@ -110,7 +108,20 @@ def protected(promises: Promises, cells: Cells) -> tuple[int, np.ndarray, int]:
         )
     column = columns.pop()
     domain = cells.sensitive[column]
-    return column, about[0].families(domain) if levels.pop() else np.arange(domain.size), least
+    first = about[0]
+    family = first.families(domain) if isinstance(first, SemanticLikeness) else np.arange(domain.size)
+    return column, family, least
+
+
+def about_values(promises: Promises) -> list[BetaLikeness | SemanticLikeness]:
+    """The promises but those of so many people in a class."""
+    given: list[BetaLikeness | SemanticLikeness | KAnonymity] = promises.only(*Burel.keeps)
+    return [promise for promise in given if not isinstance(promise, KAnonymity)]
+
+
+def allowed(buckets: Buckets, least: int, nodes: np.ndarray) -> np.ndarray:
+    """Which nodes, by the rows they draw from each bucket, may be classes."""
+    return buckets.allow(nodes) & (nodes.sum(axis=1) >= least)
 
 
 def capped(promise: BetaLikeness | SemanticLikeness) -> BetaLikeness:

@@ -15,7 +15,7 @@ from reticent.models.shapes import Groups
 BATCH = 1 << 22  # counts of values that a batch of cuts may take
 
 
-class Judge:
+class Acceptance:
     """Promises bound to cells, asked about cuts of nodes over the same cells."""
 
     def __init__(self, promises: BoundPromises, nodes: Nodes, rules: Rules | None = None):
@@ -23,9 +23,9 @@ class Judge:
         self.rules = rules or Rules.of(nodes.cells, promises.caps)
         self.least_size = max([promises.least_size, *(least_size(caps) for _, caps in promises.caps)])
 
-    def over(self, nodes: Nodes) -> Judge:
+    def over(self, nodes: Nodes) -> Acceptance:
         """The same promises asked about other nodes over the same cells."""
-        return Judge(self.promises, nodes, self.rules)
+        return Acceptance(self.promises, nodes, self.rules)
 
     @property
     def sizes_suffice(self) -> bool:
@@ -78,6 +78,10 @@ class Judge:
 
 class Sides(Groups):
     """Both sides of each cut as groups: 2i and 2i + 1.  Histograms come from a kernel; cells are listed only if asked for."""
+
+    _nodes: Nodes
+    _cuts: np.ndarray
+    _counts: dict[int, np.ndarray]
 
     def __init__(self, nodes: Nodes, cuts: np.ndarray):
         self.__dict__.update(cells=nodes.cells, _nodes=nodes, _cuts=cuts, _counts={})

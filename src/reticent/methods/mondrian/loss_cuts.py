@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from reticent.kernels.mondrian_loss import weigh
-from reticent.methods.mondrian.acceptance import Judge
+from reticent.methods.mondrian.acceptance import Acceptance
 from reticent.methods.mondrian.nodes import Nodes, run_starts
 from reticent.methods.mondrian.spans import Spans
 
@@ -56,8 +56,8 @@ class Options(NamedTuple):
 class LossCuts:
     """Chooses a cut for each open node, or none."""
 
-    def __init__(self, nodes: Nodes, judge: Judge, spans: Spans, ahead: Ahead = AT_FIRST):
-        self.nodes, self.judge, self.spans, self.ahead = nodes, judge, spans, ahead
+    def __init__(self, nodes: Nodes, accepts: Acceptance, spans: Spans, ahead: Ahead = AT_FIRST):
+        self.nodes, self.accepts, self.spans, self.ahead = nodes, accepts, spans, ahead
         self.depth = 0
 
     def choose(self) -> tuple[np.ndarray, np.ndarray]:
@@ -84,14 +84,14 @@ class LossCuts:
         """Pick the cut whose sides can be cut best in turn: a cut that uses up what a promise allows bars others."""
         tried = np.flatnonzero(large[found.owner])
         trial = self.nodes.trial(found.cuts[tried])
-        reach = LossCuts(trial, self.judge.over(trial), self.spans, NEVER).reach().reshape(-1, 2).sum(axis=1)
+        reach = LossCuts(trial, self.accepts.over(trial), self.spans, NEVER).reach().reshape(-1, 2).sum(axis=1)
         ranked = tried[np.lexsort((reach, found.owner[tried]))]
         best = ranked[run_starts(found.owner[ranked])]
         pick[np.searchsorted(found.owner[pick], found.owner[best])] = best
 
     def _options(self, most: int) -> Options:
         """The `most` best cuts of each node."""
-        size, least = self.nodes.size, self.judge.least_size
+        size, least = self.nodes.size, self.accepts.least_size
         trying = np.flatnonzero(size >= 2 * least)
         if self.depth <= DEEP:
             return self._settled(trying, np.full(len(size), least), most)
@@ -100,8 +100,8 @@ class LossCuts:
         return Options.join([even, self._settled(others, np.full(len(size), least), most)])
 
     def _settled(self, trying: np.ndarray, side: np.ndarray, most: int) -> Options:
-        """Judge the candidates of each node, best first, in rounds of growing length until one passes or none is left."""
-        slots = most if self.judge.sizes_suffice else FIRST
+        """Ask about the candidates of each node, best first, in rounds of growing length until one passes or none is left."""
+        slots = most if self.accepts.sizes_suffice else FIRST
         found: list[Options] = []
         behind = np.full((len(trying), 6), -1, np.int64), np.full(len(trying), -1.0)
         while len(trying):
@@ -109,7 +109,7 @@ class LossCuts:
             there = np.isfinite(loss[:, 1:])
             asked = np.nonzero(there)[0]
             cuts = np.ascontiguousarray(best[:, 1:][there][:, :5])
-            kept = self.judge.best(cuts, most)
+            kept = self.accepts.best(cuts, most)
             found.append(Options(trying[asked[kept]], cuts[kept], loss[:, 1:][there][kept]))
             left = there[:, -1]
             left[asked[kept]] = False

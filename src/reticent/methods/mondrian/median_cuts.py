@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from reticent.kernels.mondrian_median import median_cuts
-from reticent.methods.mondrian.acceptance import Judge
+from reticent.methods.mondrian.acceptance import Acceptance
 from reticent.methods.mondrian.nodes import Nodes
 from reticent.methods.mondrian.spans import Spans
 from reticent.table.domain import Domain, RangeDomain
@@ -21,8 +21,8 @@ from reticent.table.domain import Domain, RangeDomain
 class MedianCuts:
     """Chooses a cut for each open node, or none."""
 
-    def __init__(self, nodes: Nodes, judge: Judge, spans: Spans, *, fallback: bool, apart: bool):
-        self.nodes, self.judge, self.spans = nodes, judge, spans
+    def __init__(self, nodes: Nodes, accepts: Acceptance, spans: Spans, *, fallback: bool, apart: bool):
+        self.nodes, self.accepts, self.spans = nodes, accepts, spans
         self.fallback, self.apart = fallback, apart
         self.base, self.fence = fences(nodes.cells.quasi)
 
@@ -33,7 +33,7 @@ class MedianCuts:
         cuts = np.zeros((len(nodes), 5), np.int64)
         widths = self.spans.losses(nodes.box)
         order = np.argsort(-widths, axis=1, kind="stable")
-        trying = np.flatnonzero(nodes.size >= 2 * self.judge.least_size)
+        trying = np.flatnonzero(nodes.size >= 2 * self.accepts.least_size)
         for attempt in range(columns if self.fallback else min(columns, 1)):
             column = order[trying, attempt]
             able = nodes.box[trying, 0, column] < nodes.box[trying, 1, column]
@@ -51,10 +51,10 @@ class MedianCuts:
         """Turn whole spans into median cuts, in place; which of them keep every promise."""
         left = np.empty((len(spans), 2), np.int64)
         median_cuts(spans, self.nodes.words, self.nodes.count, self.base, self.fence, self.apart, left)
-        kept = np.minimum(left[:, 0], left[:, 1] - left[:, 0]) >= self.judge.least_size
+        kept = np.minimum(left[:, 0], left[:, 1] - left[:, 0]) >= self.accepts.least_size
         asked = np.flatnonzero(kept)
         kept[:] = False
-        kept[asked[self.judge.best(spans[asked])]] = True
+        kept[asked[self.accepts.best(spans[asked])]] = True
         return kept
 
 

@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from reticent.errors import JobError, suggest
-from reticent.methods.mondrian.acceptance import Judge
+from reticent.methods.mondrian.acceptance import Acceptance
 from reticent.methods.mondrian.loss_cuts import ALWAYS, AT_FIRST, NEVER, LossCuts
 from reticent.methods.mondrian.median_cuts import MedianCuts
 from reticent.methods.mondrian.membership import nodes_of_known_members
@@ -64,15 +64,15 @@ class Mondrian:
         labels = self.labels_for(promises)
         bound = check_reachable(cells, promises, self.name)
         nodes = nodes_of_known_members(cells, bound, promises) if promises.labels == "sets" else Nodes.of(cells)
-        judge = Judge(bound, nodes)
+        accepts = Acceptance(bound, nodes)
         # Groups whose labels are equal are published as one: harmless where a union keeps what its parts keep.
         apart = labels == "nodes" and not promises.union_closed
         spans = Spans.of(cells.quasi, self._weights(cells), apart=apart)
         if self.cuts == "loss":
-            ahead = ALWAYS if self.thorough else NEVER if judge.sizes_suffice else AT_FIRST
-            chooser: LossCuts | MedianCuts = LossCuts(nodes, judge, spans, ahead)
+            ahead = ALWAYS if self.thorough else NEVER if accepts.sizes_suffice else AT_FIRST
+            chooser: LossCuts | MedianCuts = LossCuts(nodes, accepts, spans, ahead)
         else:
-            chooser = MedianCuts(nodes, judge, spans, fallback=self.fallback, apart=apart)
+            chooser = MedianCuts(nodes, accepts, spans, fallback=self.fallback, apart=apart)
         while len(nodes):
             chosen, cuts = chooser.choose()
             nodes.close(chosen)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from reticent.kernels.mondrian_loss import span_losses
-from reticent.table.domain import Domain, RangeDomain, TreeDomain
+from reticent.table.domain import Domain, TreeDomain
 
 RANGE, TREE, SUBTREES = 0, 1, 2
 
@@ -41,7 +41,7 @@ class Spans:
         return found
 
 
-def _range(domain: RangeDomain) -> tuple[int, int, np.ndarray, np.ndarray]:
+def _range(domain: Domain) -> tuple[int, int, np.ndarray, np.ndarray]:
     codes = np.arange(domain.size)
     return RANGE, 0, domain.loss(np.zeros_like(codes), codes), np.zeros(0)
 

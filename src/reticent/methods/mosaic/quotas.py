@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from reticent.kernels.mosaic_cuts import Cutter
@@ -31,7 +33,7 @@ DEAR = 1.5  # price of strain up to which bands are cut anew
 Way = tuple[float, int, float, float]
 
 
-def kernel_parts(cells: Cells, space: Space, rule: Rule) -> tuple:
+def kernel_parts(cells: Cells, space: Space, rule: Rule) -> tuple[Any, Any, Any]:
     values = cells.values[:, rule.column] if rule.column >= 0 else np.zeros(len(cells))
     return (
         (cells.codes, np.ascontiguousarray(values, np.int32)),

@@ -81,7 +81,8 @@ class Sweeps:
         `kind` is that of the next sweep and its cost.  It is taken if there is time for one as long as the last of its kind; where
         there was none, a sweep of cost 1 is thought to take half as long as the start did.
         """
-        best, taken = start, {}
+        best = start
+        taken: dict[Hashable, float] = {}
         unknown = (time.process_time() - self.began) / 2
         try:
             for number in range(self.most):

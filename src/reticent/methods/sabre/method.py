@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from reticent.methods.classes.options import AXES, FILLS, refuse_single_value
 from reticent.methods.classes.retrieve import retrieve
 from reticent.methods.sabre.worst_closeness import Buckets, Ground, ground
 from reticent.models.caps import left_out, ways
-from reticent.models.exact import exact
+from reticent.models.exact import Number, exact
 from reticent.models.k_anonymity import KAnonymity
 from reticent.models.promises import Promises
 from reticent.models.t_closeness import TCloseness
@@ -43,6 +43,10 @@ class Sabre:
     kind: ClassVar[str] = "generalized"
     labels: ClassVar[str] = "nodes"
     keeps: ClassVar[tuple[type, ...]] = (TCloseness, KAnonymity)
+
+    if TYPE_CHECKING:  # what may be given; the fields are what is kept
+
+        def __init__(self, *, share: Number = Fraction(3, 4), fill: str = "curve", axes: str = "stretched") -> None: ...
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "share", exact(self.share, "share"))

@@ -23,7 +23,8 @@ Buckets = list[list[int]]
 class Ground(Protocol):
     """A ground distance over the values that occur."""
 
-    scale: int
+    @property
+    def scale(self) -> int: ...
 
     def work(self, buckets: Buckets, drawn: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """For (classes, buckets) rows drawn: what the draws themselves cost, and the worst inside each bucket."""

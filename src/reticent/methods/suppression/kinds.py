@@ -79,7 +79,7 @@ class Randomized:
     interval belong to it (ERRATA 2.6).  Theorem 3 does not hold against a Bayesian adversary (ERRATA 2.1).
     """
 
-    name = "randomized"
+    name: ClassVar[str] = "randomized"
 
     def intervals(self, counts: np.ndarray, l: int) -> list[tuple[int, int]]:
         """[F_{h+1}, F_h] for h = 1 .. l."""

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import ceil
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeGuard
 
 import numpy as np
 
@@ -65,7 +65,7 @@ class Suppression:
                 attempt='kind = "calibrated" or "safe", or acknowledge = true.',
             )
 
-    def keeps(self, promise: Any) -> bool:
+    def keeps(self, promise: Any) -> TypeGuard[LDichotomy]:
         """Whether what is withheld, by itself, keeps a promise."""
         return isinstance(promise, LDichotomy) and promise.given_by(self.parameters)
 

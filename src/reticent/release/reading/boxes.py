@@ -6,7 +6,7 @@ whole domain: a reader of the labels knows no more.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -60,7 +60,7 @@ class Boxes:
         """(quasi, groups): how many codes a group's label covers."""
         return self._each(lambda column, label: column.sizes[label])
 
-    def _each(self, pick) -> np.ndarray:  # type: ignore[no-untyped-def]
+    def _each(self, pick: Callable[[Cover, np.ndarray], np.ndarray]) -> np.ndarray:
         found = [pick(column, label) for column, label in zip(self.covers, self.label, strict=True)]
         return np.ascontiguousarray(np.array(found, np.int32).reshape(len(self.covers), -1))
 
@@ -162,7 +162,7 @@ def _cover(entry: ColumnEntry, domain: Domain, labels: list[str | None]) -> Cove
     order = np.argsort(found.codes, kind="stable")  # several values may stand at one place: beyond a declared top
     places = found.codes[order]
     covered = [np.sort(order[_among(places, held)]) for held in found.covered]
-    if any(len(held) and not len(codes) for held, codes in zip(found.covered, covered, strict=True)):
+    if not all(len(codes) for codes in covered):
         raise BundleDamaged(f"A label of column {domain.name!r} names no value of the source.")
     return cover(covered, domain.size)
 

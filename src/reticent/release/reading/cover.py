@@ -140,7 +140,7 @@ def join(covers: Sequence[Cover], boxes: np.ndarray, points: np.ndarray) -> Regi
 
 def _bounded(
     points: np.ndarray, order: np.ndarray, starts: np.ndarray, stops: np.ndarray, node: np.ndarray, box: np.ndarray
-):
+) -> tuple[np.ndarray, ...]:
     """Nodes that still have boxes, renumbered, with the least and greatest code of their points."""
     used, node = np.unique(node, return_inverse=True)
     starts, stops = starts[used], stops[used]
@@ -157,7 +157,7 @@ def _stretches(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
 
 
 def _halved(points: np.ndarray, order: np.ndarray, starts: np.ndarray, stops: np.ndarray, low: np.ndarray, high: np.ndarray,
-            cut: np.ndarray, node: np.ndarray, box: np.ndarray):  # fmt: skip
+            cut: np.ndarray, node: np.ndarray, box: np.ndarray) -> tuple[np.ndarray, ...]:  # fmt: skip
     """Split each node that boxes cut through at the middle of the column most of them cut; sort its points accordingly."""
     used, node = np.unique(node, return_inverse=True)
     starts, stops, low, high, cut = starts[used], stops[used], low[used], high[used], cut[used]

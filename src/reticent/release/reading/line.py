@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 from reticent.release.reading.extent import EVERYTHING, NULL, Extent, Unreadable, number
 from reticent.table.grammar import ANY, parse
@@ -43,7 +43,7 @@ class Line:
     def read(self, labels: Sequence[str | None]) -> list[Extent]:
         found: list[Extent | None] = [self._at_once(label) for label in labels]
         rest = [i for i, extent in enumerate(found) if extent is None]
-        ends = [parse(labels[i])[1] for i in rest]  # type: ignore[arg-type]
+        ends = [parse(label)[1] for i in rest if (label := labels[i]) is not None]
         if any(len(pair) > 2 for pair in ends):
             raise Unreadable("a set on a line")
         lower, upper = self.positions([pair[0] for pair in ends]), self.positions([pair[-1] for pair in ends])
@@ -51,7 +51,7 @@ class Line:
             if low > high:
                 raise Unreadable(labels[i])
             found[i] = Extent("range", low, high)
-        return found  # type: ignore[return-value]
+        return cast("list[Extent]", found)
 
     def _at_once(self, label: str | None) -> Extent | None:
         if label is None:

@@ -33,6 +33,7 @@ def scale(column: ColumnEntry, labels: Iterable[str | None] = (), *, foreign: bo
     line = Line(column.type, None, (), None, column.dtype, foreign)
     if column.hierarchy:
         line = replace(line, bands=_bands(line, Hierarchy.of(column.hierarchy, column.name)))
+    span: tuple[Any, Any] | None
     if column.domain:
         ends = line.positions([str(end) for end in column.domain])
         span = (ends[0], ends[-1])
@@ -42,7 +43,7 @@ def scale(column: ColumnEntry, labels: Iterable[str | None] = (), *, foreign: bo
             for extent in line.read(sorted({label for label in labels if label is not None}))
             if extent.form == "range"
         ]
-        span = (min(e.lower for e in extents), max(e.upper for e in extents)) if extents else None  # type: ignore[assignment]
+        span = (min(e.lower for e in extents), max(e.upper for e in extents)) if extents else None
     return replace(line, span=span, bands=[_clipped(band, span) for band in line.bands] if span else line.bands)
 
 

@@ -36,7 +36,7 @@ class Tree:
         if form == "value" and not label.startswith('"') and label not in self.leaf and label in self.nodes:
             return self._node(label)
         if form == "range" or not all(text in self.leaf for text in texts):
-            texts = self._listed(label)
+            texts = tuple(self._listed(label))
         return Extent("leaves", leaves=tuple(sorted({self.leaf[text] for text in texts})))
 
     def _node(self, label: str) -> Extent:

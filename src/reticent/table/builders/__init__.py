@@ -24,7 +24,7 @@ __all__ = ["BUILDERS", "BuiltHierarchy", "balanced", "build", "dates", "edges", 
            "grouped", "intervals", "ordered", "prefixes", "quantiles"]  # fmt: skip
 
 
-def _edges(values: Any, edges: Sequence[Any], *, rows: Sequence[int] | None = None) -> Hierarchy:
+def _edges(values: Any, edges: Sequence[Any], *, rows: Sequence[int] | None = None) -> BuiltHierarchy:
     """`edges = [18, 65]` or, with several levels, `edges = [[18, 30, 65], [18, 65]]`."""
     nested = bool(edges) and isinstance(edges[0], Sequence) and not isinstance(edges[0], str)
     return _bands_between(values, *(edges if nested else [edges]), rows=rows)
@@ -32,7 +32,7 @@ def _edges(values: Any, edges: Sequence[Any], *, rows: Sequence[int] | None = No
 
 _bands_between = edges
 
-BUILDERS: dict[str, Callable[..., Hierarchy]] = {
+BUILDERS: dict[str, Callable[..., BuiltHierarchy]] = {
     "intervals": intervals,
     "edges": _edges,
     "quantiles": quantiles,

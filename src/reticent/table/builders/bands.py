@@ -14,11 +14,10 @@ from math import floor
 from typing import Any
 
 from reticent.errors import HierarchyError
-from reticent.table.builders.built import ROOT, Values, exactly, without_idle_levels
-from reticent.table.hierarchy import Hierarchy
+from reticent.table.builders.built import ROOT, BuiltHierarchy, Values, exactly, without_idle_levels
 
 
-def intervals(values: Any, width: Any = 10, *, start: Any = 0, rows: Sequence[int] | None = None) -> Hierarchy:
+def intervals(values: Any, width: Any = 10, *, start: Any = 0, rows: Sequence[int] | None = None) -> BuiltHierarchy:
     """Bands of one width, or of several: `width=[5, 10, 20]` nests tens in twenties."""
     found = Values.of(values, rows)
     widths = [exactly(one, "width") for one in (width if isinstance(width, Sequence) else [width])]
@@ -41,7 +40,7 @@ def intervals(values: Any, width: Any = 10, *, start: Any = 0, rows: Sequence[in
     return found.hierarchy(_in_order(table, numbers), "numeric")
 
 
-def edges(values: Any, *levels: Sequence[Any], rows: Sequence[int] | None = None) -> Hierarchy:
+def edges(values: Any, *levels: Sequence[Any], rows: Sequence[int] | None = None) -> BuiltHierarchy:
     """Bands between given edges, open at both ends: `edges(ages, [18, 30, 45, 65], [18, 65])`, finest first."""
     found = Values.of(values, rows)
     cuts = [[exactly(edge, "an edge") for edge in level] for level in levels]
@@ -67,7 +66,7 @@ def edges(values: Any, *levels: Sequence[Any], rows: Sequence[int] | None = None
     return found.hierarchy(_in_order(table, numbers), "numeric")
 
 
-def quantiles(values: Any, groups: Any = (16, 4), *, rows: Sequence[int] | None = None) -> Hierarchy:
+def quantiles(values: Any, groups: Any = (16, 4), *, rows: Sequence[int] | None = None) -> BuiltHierarchy:
     """Bands of about equally many rows: `groups=[16, 4]` makes quarters of four sixteenths each.
 
     A value is never divided, so that one held by many rows makes its band larger.

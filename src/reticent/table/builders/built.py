@@ -59,14 +59,13 @@ class Values:
 
     def numbers(self) -> list[Fraction]:
         """The values as exact numbers."""
-        found = [_number(text) for text in self.texts]
-        lacking = sum(number is None for number in found)
-        if lacking:
+        found = [number for text in self.texts if (number := _number(text)) is not None]
+        if lacking := len(self.texts) - len(found):
             raise HierarchyError(
-                f"{lacking} of {len(found)} distinct values are no numbers.",
+                f"{lacking} of {len(self.texts)} distinct values are no numbers.",
                 attempt="missing = [...] in [source] if they stand for nothing, or a builder for text.",
             )
-        return found  # type: ignore[return-value]
+        return found
 
     def sorted_by(self, keys: Sequence[Any]) -> Values:
         order = sorted(range(len(self.texts)), key=lambda at: keys[at])
@@ -74,8 +73,8 @@ class Values:
 
     def hierarchy(self, rows: Iterable[Sequence[str]], kind: str = "categorical") -> BuiltHierarchy:
         found = Hierarchy.from_rows(rows, "a built hierarchy")
-        parts = (getattr(found, field.name) for field in fields(Hierarchy))
-        return BuiltHierarchy(*parts, kind=kind, own=self.own)
+        parts = {field.name: getattr(found, field.name) for field in fields(Hierarchy)}
+        return BuiltHierarchy(**parts, kind=kind, own=self.own)
 
 
 def _series(values: Any) -> pl.Series:

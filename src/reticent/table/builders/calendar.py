@@ -7,8 +7,7 @@ from datetime import date
 from typing import Any
 
 from reticent.errors import HierarchyError
-from reticent.table.builders.built import ROOT, Values
-from reticent.table.hierarchy import Hierarchy
+from reticent.table.builders.built import ROOT, BuiltHierarchy, Values
 
 LEVELS = {
     "month": lambda day: f"{day.year:04d}-{day.month:02d}",
@@ -19,17 +18,17 @@ LEVELS = {
 """From fine to coarse; a day is the leaf."""
 
 
-def dates(values: Any, levels: Sequence[str] = tuple(LEVELS), *, rows: Sequence[int] | None = None) -> Hierarchy:
+def dates(values: Any, levels: Sequence[str] = tuple(LEVELS), *, rows: Sequence[int] | None = None) -> BuiltHierarchy:
     """Levels in the order of `LEVELS`; text must be YYYY-MM-DD, of a time only the day counts."""
     found = Values.of(values, rows)
     order = list(LEVELS)
     if not levels or any(level not in LEVELS for level in levels) or sorted(levels, key=order.index) != list(levels):
         raise HierarchyError("Levels of a calendar go from fine to coarse.", attempt=f"levels = {order}.")
-    days = [_day(text) for text in found.texts]
-    lacking = sum(day is None for day in days)
-    if lacking:
-        raise HierarchyError(f"{lacking} of {len(days)} distinct values are no dates.", attempt="dates as YYYY-MM-DD.")
-    table = sorted(zip(days, found.texts, strict=True))  # type: ignore[type-var]
+    table = sorted((day, text) for text in found.texts if (day := _day(text)) is not None)
+    if lacking := len(found.texts) - len(table):
+        raise HierarchyError(
+            f"{lacking} of {len(found.texts)} distinct values are no dates.", attempt="dates as YYYY-MM-DD."
+        )
     return found.hierarchy([[text, *(LEVELS[level](day) for level in levels), ROOT] for day, text in table], "date")
 
 

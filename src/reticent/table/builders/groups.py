@@ -9,7 +9,7 @@ from typing import Any
 
 from reticent.errors import HierarchyError
 from reticent.table.builders.bands import share_of
-from reticent.table.builders.built import ROOT, Values, padded, without_idle_levels
+from reticent.table.builders.built import ROOT, BuiltHierarchy, Values, padded, without_idle_levels
 from reticent.table.hierarchy import Hierarchy
 
 
@@ -49,7 +49,7 @@ def ordered(order: Sequence[Any], size: int = 2, *, levels: int = 1) -> Hierarch
 
 def balanced(
     values: Any, fanout: int = 2, *, order: Sequence[Any] | None = None, rows: Sequence[int] | None = None
-) -> Hierarchy:
+) -> BuiltHierarchy:
     """A tree over sorted (or ordered) values, each node cut in `fanout` parts of about equal weight.
 
     A value weighs 1, and with `rows` its share of the rows besides, so that the tree follows the data's own

@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from reticent.errors import HierarchyError
-from reticent.table.builders.built import ROOT, Values, without_idle_levels
-from reticent.table.hierarchy import Hierarchy
+from reticent.table.builders.built import ROOT, BuiltHierarchy, Values, without_idle_levels
 
 
 def prefixes(
     values: Any, keep: Sequence[int] | None = None, *, mask: str = "*", rows: Sequence[int] | None = None
-) -> Hierarchy:
+) -> BuiltHierarchy:
     """One level for each number of characters kept, by default every one that groups; a shorter code stands for itself.
 
     Codes that look like numbers have often lost their zeros: keep such a column as text.

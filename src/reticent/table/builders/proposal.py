@@ -10,7 +10,7 @@ few values                              none: flat, a value or `*`
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, cast
 
 import polars as pl
 
@@ -58,7 +58,7 @@ def _codes(values: pl.Series) -> bool:
     """Texts of one length with a digit in them, several of which begin alike."""
     if values.dtype != pl.String or values.str.len_chars().n_unique() != 1:
         return False
-    length = int(values.str.len_chars()[0])  # type: ignore[arg-type]
+    length = int(values.str.len_chars()[0])
     return (
         length > 1 and bool(values.str.contains(r"\d").all()) and values.str.head(length - 1).n_unique() < len(values)
     )
@@ -66,7 +66,7 @@ def _codes(values: pl.Series) -> bool:
 
 def _width(numbers: pl.Series) -> int | float:
     """A round width (1, 2 or 5 times a power of ten) of which the range holds about thirty."""
-    reach = float(numbers.max()) - float(numbers.min())  # type: ignore[arg-type]
+    reach = float(cast("float", numbers.max())) - float(cast("float", numbers.min()))
     whole = bool((numbers == numbers.floor()).all())
     exponent = -6
     while 10.0 ** (exponent + 1) * BANDS <= reach:

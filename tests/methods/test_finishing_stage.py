@@ -1,0 +1,59 @@
+"""A stage that splits quotas once more after the method: rows that are not published keep their group, and count for its label."""
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+import polars as pl
+
+import reticent as rt
+from reticent.engines import local
+from reticent.methods.compose import plan
+from reticent.methods.mondrian import Mondrian
+from reticent.models.promises import Promises
+from reticent.randomness import Random
+from reticent.recipe.generalized import Generalized
+from reticent.recipe.recipe import Recipe
+
+
+@dataclass(frozen=True)
+class OneOfEach:
+    """Of each group one row is published, the first of its first entry; every other row is left out."""
+
+    name: ClassVar[str] = "one-of-each"
+
+    def keeps(self, promise) -> bool:
+        return False
+
+    def prepare(self, cells, promises, rng):
+        from reticent.recipe.prepared import Prepared
+
+        return Prepared.of(cells, np.zeros(len(cells), np.int64))
+
+    def finish(self, recipe: Recipe, promises, rng) -> Recipe:
+        first = np.zeros(len(recipe.group), bool)
+        first[np.unique(recipe.group, return_index=True)[1]] = True
+        rest = first & (recipe.quota > 1)
+        order = np.concatenate([np.arange(len(first)), np.flatnonzero(rest)])
+        quota = recipe.quota[order].copy()
+        quota[: len(first)][first] = 1
+        quota[len(first) :] -= 1
+        published = np.concatenate([first, np.zeros(int(rest.sum()), bool)])
+        return replace(recipe, cell=recipe.cell[order], group=recipe.group[order], quota=quota, published=published)
+
+
+def test_a_row_that_is_not_published_keeps_its_group_and_is_not_withheld():
+    people = pl.DataFrame({"age": list(range(20, 60)), "illness": ["flu", "gout"] * 20}).lazy()
+    columns = {"age": rt.quasi(), "illness": rt.sensitive()}
+    counted = local.count(people, columns)
+    promises = Promises.of([rt.KAnonymity(5)])
+    recipe = plan([OneOfEach()], Mondrian(), counted.cells, promises, Random.from_seed(1))
+    recipe.check_conserved()
+    whole = plan([], Mondrian(), counted.cells, promises, Random.from_seed(1))
+    assert recipe.groups == whole.groups and recipe.withheld == 0 and not recipe.whole
+    writer = Generalized.of(recipe, columns)
+    rows = writer.frames(*local.apply(counted, writer.recipe, Random.from_seed(2), people))["data"].frame()
+    everybody = Generalized.of(whole, columns)
+    labels = everybody.frames(*local.apply(counted, everybody.recipe, Random.from_seed(2), people))["data"].frame()
+    assert sorted(rows["age"]) == sorted(labels["age"].unique())  # one row of each group, under the whole group's label
+    assert writer.fields({})["withheld"] == 0

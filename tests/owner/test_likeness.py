@@ -1,0 +1,66 @@
+"""What two tables have in common is estimated from a sample of the earlier one: against counting."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+
+import polars as pl
+import pytest
+
+from reticent.owner.fingerprint import SAMPLE, Hashed, Rows
+from reticent.owner.likeness import likeness
+
+KEY = b"a key of a test, which makes the samples those of every run"
+
+
+def rows(count: int, seed: int, values: int) -> list[tuple[int, ...]]:
+    """Rows of three columns, some of them frequent."""
+    draw = random.Random(seed)
+    return [tuple(int(values * draw.random() ** 2) for _ in range(3)) for _ in range(count)]
+
+
+def hashed(listed: list[tuple[int, ...]]) -> Hashed:
+    frame = pl.LazyFrame(listed, schema=["a", "b", "c"], orient="row")
+    return Rows.of(frame, ["a", "b", "c"]).hashed(KEY)
+
+
+def share(one: list, other: list) -> float:
+    return (Counter(one) & Counter(other)).total() / min(len(one), len(other))
+
+
+@pytest.mark.parametrize("values", [5, 30, 1_000])
+@pytest.mark.parametrize("kept", [0, 500, 4_000, 7_000, 8_000])
+@pytest.mark.parametrize("added", [0, 4_000])
+def test_the_share_is_about_what_counting_finds(values, kept, added):
+    earlier = rows(8_000, 1, values)
+    later = earlier[:kept] + rows(added or 8_000 - kept, 2, values)
+    if not later:
+        later = earlier[1:]
+    found = likeness(hashed(later), hashed(earlier).content)
+    assert found is not None
+    exact = len(hashed(earlier).counts) <= SAMPLE
+    assert found.share == pytest.approx(share(earlier, later), abs=1e-9 if exact else 0.09)
+
+
+@pytest.mark.parametrize("values", [2, 5, 30, 1_000])
+def test_what_strangers_share_is_about_what_they_share(values):
+    earlier, later = rows(8_000, 1, values), rows(8_000, 2, values)
+    found = likeness(hashed(later), hashed(earlier).content)
+    assert found is not None
+    assert found.strangers == pytest.approx(share(earlier, later), abs=0.1)
+    assert not found.near
+    assert likeness(hashed(earlier[1:]), hashed(earlier).content).near
+
+
+def test_tables_without_a_common_column_are_not_compared():
+    other = Rows.of(pl.LazyFrame({"x": [1, 2]}), ["x"]).hashed(KEY)
+    assert likeness(other, hashed(rows(10, 1, 5)).content) is None
+
+
+def test_spellings_and_missing_values_are_counted_as_what_they_mean():
+    one = Rows.of(pl.LazyFrame({"a": ["1", "1.0", "x", None, " x"], "b": [1, 1, None, 2, None]}), ["a", "b"])
+    two = Rows.of(pl.LazyFrame({"b": [None, None, 1.0, 1.0, 2.0], "a": ["x", "x", "1", "1", None]}), ["b", "a"])
+    first, second = one.hashed(KEY).content, two.hashed(KEY).content
+    assert first.mark == second.mark
+    assert sorted(first.counts) == sorted(second.counts) == [1, 2, 2]
