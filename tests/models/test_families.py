@@ -187,13 +187,14 @@ def test_what_makes_no_sense_is_refused(wrong, cells):
 )
 def test_a_job_can_name_them_and_a_manifest_reads_back(entry: dict):
     from reticent import registry
+    from reticent.release.manifest import promise_entry
     from reticent.release.wording import promise_sentence
 
     promise = registry.promise_from(entry)
     said = registry.describe(promise)
     assert entry.items() <= said.items()
     assert registry.promise_from(said) == promise
-    assert "beta-likeness)" in promise_sentence(said)
+    assert "beta-likeness)" in promise_sentence(promise_entry(said))
 
 
 def test_loosening_never_makes_a_kept_group_broken():

@@ -146,3 +146,18 @@ def conjunctions(models: list[str] | None = None, hierarchical: bool = True) -> 
     """One to three promises, each of another model."""
     one = promises(models, hierarchical)
     return st.lists(one, min_size=1, max_size=3, unique_by=lambda promise: promise["model"])
+
+
+def for_the_oracle(table: Table, promises: list[dict]) -> list[dict]:
+    """Promises with what the oracle needs of a sensitive column's hierarchy: the tree, or the order of its leaves."""
+    tree = table.columns[table.sensitive]["hierarchy"]
+    known = {} if tree is None else {"hierarchical": {"tree": tree}, "ordered": {"order": pre_order(tree)}}
+    return [{**promise, **known.get(promise.get("distance"), {})} for promise in promises]
+
+
+def pre_order(rows: list[list[str]], level: int = -1) -> list[str]:
+    """The leaves, those under one node together, nodes in the order in which the rows name them."""
+    if level == -len(rows[0]):
+        return [row[0] for row in rows]
+    nodes = dict.fromkeys(row[level] for row in rows)
+    return [leaf for node in nodes for leaf in pre_order([row for row in rows if row[level] == node], level - 1)]

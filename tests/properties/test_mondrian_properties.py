@@ -23,7 +23,7 @@ from reticent.table.domain import TreeDomain
 from reticent.table.roles import Column
 from tests.methods.pure_kernels import use_pure_kernels
 from tests.oracle import measures
-from tests.properties.strategies import Table, conjunctions, tables
+from tests.properties.strategies import Table, conjunctions, for_the_oracle, tables
 
 UNHURRIED = settings(deadline=None, max_examples=150, suppress_health_check=list(HealthCheck))
 METHODS = [
@@ -73,11 +73,7 @@ def published(recipe: Recipe) -> list[Counter]:
 
 
 def kept(table: Table, promises: list[dict], groups: list[Counter]) -> bool:
-    tree = table.columns["s"]["hierarchy"]
-    asked = [
-        {**promise, "tree": tree} if promise.get("distance") == "hierarchical" else promise for promise in promises
-    ]
-    return measures.all_hold(groups, asked)
+    return measures.all_hold(groups, for_the_oracle(table, promises))
 
 
 @pytest.mark.parametrize("method", METHODS, ids=str)

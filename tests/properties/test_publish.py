@@ -17,7 +17,7 @@ from tests.oracle import measures
 from tests.oracle.covering import is_covering
 from tests.oracle.groups import histograms, overall, rows_of
 from tests.oracle.labels import describe
-from tests.properties.strategies import Table, conjunctions, tables
+from tests.properties.strategies import Table, conjunctions, for_the_oracle, tables
 
 UNHURRIED = settings(deadline=None, max_examples=250, suppress_health_check=list(HealthCheck))
 
@@ -45,12 +45,6 @@ def job_of(table: Table, promises: list[dict], method: object = None, **options:
         for name, column in table.columns.items()
     }
     return rt.Job(columns=columns, promises=[registry.promise_from(p) for p in promises], method=method, **options)
-
-
-def oracle_promises(table: Table, promises: list[dict]) -> list[dict]:
-    """Promises with the tree that the oracle needs for hierarchical closeness."""
-    tree = table.columns[table.sensitive]["hierarchy"]
-    return [{**promise, "tree": tree} if promise.get("distance") == "hierarchical" else promise for promise in promises]
 
 
 def oracle_columns(table: Table) -> list:
@@ -87,7 +81,7 @@ def requests(draw: st.DrawFn, **shape: object) -> tuple[Table, list[dict]]:
 
 def whole_table_keeps(table: Table, promises: list[dict]) -> bool:
     group = Counter(row["s"] for row in table.rows)
-    return measures.all_hold([group], oracle_promises(table, promises))
+    return measures.all_hold([group], for_the_oracle(table, promises))
 
 
 @UNHURRIED
@@ -100,7 +94,7 @@ def test_every_release_keeps_its_promises_by_the_oracles_count(request):
         assert not whole_table_keeps(table, promises)
         return
     rows = published_rows(release, table)
-    assert measures.all_hold(histograms(rows), oracle_promises(table, promises))
+    assert measures.all_hold(histograms(rows), for_the_oracle(table, promises))
     assert Counter(value for _, value in rows) == Counter(row["s"] for row in table.rows)
     assert is_covering(source_rows(table), rows, oracle_columns(table))
 
