@@ -150,7 +150,7 @@ BAD = {
         {
             "promises": [rt.ProbabilisticLDiversity(2)], "method": rt.Anatomy(),
             "release": rt.Output(suppress_at_most="0.1"),
-        }, {}, "for generalized releases",
+        }, {}, "suppress_at_most is for",
     ),
     "watching a method that plans in one go": ({"promises": [K]}, {"watch": print}, "nothing to watch"),
     "frame and cells": ({"promises": [K]}, {"cells": Untouched()}, "both are given"),
