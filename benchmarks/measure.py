@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+SOURCES = (str(ROOT), str(ROOT / "src"))  # this checkout is measured, whichever is installed
 
 CHILD = r"""
 import json, os, resource, shutil, sys, tempfile, time
@@ -87,6 +88,6 @@ def measure(body: str, *, setup: str = "", given: dict[str, object] | None = Non
         # A child that cannot run is a wrong benchmark: its traceback goes to the terminal and the run stops.
         subprocess.run(
             [sys.executable, "-c", CHILD], input=json.dumps(task), text=True, check=True, cwd=ROOT,
-            env=os.environ | {"PYTHONPATH": str(ROOT)}, stdout=subprocess.DEVNULL,
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(SOURCES)}, stdout=subprocess.DEVNULL,
         )  # fmt: skip
         return Cost(**json.loads(result.read_text()))

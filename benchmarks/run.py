@@ -1,7 +1,8 @@
 """`make bench`: one table of ratios, each measured within this run.
 
 Every `benchmarks/rows_*.py` has a list `ROWS` of (name, function); a function measures and returns a `Row`.
-`make bench ARGS=publish` runs the rows with that word in their name; `--json` prints one object per row.
+`make bench ARGS=publish` runs the rows with that word in their name; `--json` prints one object per row, `--list` only the
+names.
 """
 
 from __future__ import annotations
@@ -24,6 +25,10 @@ def listed_rows() -> Iterator[tuple[str, Callable[[], Row]]]:
         yield from importlib.import_module(f"benchmarks.{path.stem}").ROWS
 
 
+def asked_for(name: str, words: list[str]) -> bool:
+    return not words or any(word in name for word in words)
+
+
 def show(name: str, row: Row) -> None:
     """Print one line of the table."""
     met = {True: "yes", False: "NO", None: ""}[row.met]
@@ -37,12 +42,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("words", nargs="*", help="only rows whose name has one of these words")
     parser.add_argument("--json", action="store_true", help="one JSON object per row")
+    parser.add_argument("--list", action="store_true", help="the names of these rows; nothing is measured")
     options = parser.parse_args()
+    chosen = [(name, function) for name, function in listed_rows() if asked_for(name, options.words)]
+    if not chosen:
+        parser.error(f"no row has {' or '.join(map(repr, options.words))} in its name; --list shows them")
+    if options.list:
+        print(*(name for name, _ in chosen), sep="\n")
+        return
     if not options.json:
         print(LAYOUT.format("what", "ours", "reference", "unit", "ratio", "asked", "met", "against"))
-    for name, function in listed_rows():
-        if options.words and not any(word in name for word in options.words):
-            continue
+    for name, function in chosen:
         row = function()
         if options.json:
             print(json.dumps({"name": name, **asdict(row), "ratio": row.ratio, "met": row.met}), flush=True)

@@ -17,7 +17,7 @@ WITH_INTERNALS: dict[str, set[str]] = {}  # study -> internals it still imports;
 
 def public(name: str) -> bool:
     """`reticent`, one of its public names, or a public module or what is in it."""
-    package, _, rest = name.partition(".")
+    rest = name.partition(".")[2]
     return not rest or rest in reticent.__all__ or any(name == m or name.startswith(f"{m}.") for m in MODULES)
 
 

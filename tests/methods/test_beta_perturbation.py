@@ -16,7 +16,7 @@ from reticent.models.promises import Promises
 from reticent.randomness import Random
 from reticent.recipe.perturbed import Perturbed
 from reticent.recipe.recipe import WITHHELD
-from reticent.release.perturbed import Reconstruction
+from reticent.release.reconstruction import Reconstruction
 from tests.audit.releases import resealed
 from tests.methods.random_cells import random_cells
 from tests.methods.test_burel import line

@@ -18,13 +18,14 @@ def measures(column: Sensitive) -> dict[str, Any]:
         "probabilistic-l-diversity": diversity.probabilistic_l(views),
         "entropy-l-diversity": diversity.entropy_l(views),
         "t-closeness-equal": closeness.equal(views),
-        "t-closeness-ordered": closeness.ordered(views),
         "beta-likeness-basic": likeness.beta(views, enhanced=False, two_sided=False),
         "beta-likeness-enhanced": likeness.beta(views, enhanced=True, two_sided=False),
         "beta-likeness-two-sided": likeness.beta(views, enhanced=True, two_sided=True),
         "delta-disclosure": disclosure.delta(disclosure.worst_ratio(views)),
         "delta-disclosure-ignoring-absent": disclosure.delta(disclosure.worst_ratio(views, absent="ignore")),
     }
+    if not column.joint:  # combined values of several columns stand in no order
+        found["t-closeness-ordered"] = closeness.ordered(views)
     if column.paths is not None:
         found["t-closeness-hierarchical"] = closeness.hierarchical(views, column.paths)
     return found

@@ -1,0 +1,55 @@
+"""A promise that nobody needs, in one file: its model and its judges."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from reticent.audit.evidence import FROM_PARAMETERS, Evidence, Judgement
+from reticent.catalogue import PromiseRow
+from reticent.models.shapes import Check, Groups
+from reticent.table.cells import Cells
+
+HERE = "tests.contract.toy_promise"
+
+
+@dataclass(frozen=True, slots=True)
+class Crowds:
+    """Every group has at least `least` rows: k-anonymity by another name, and a check instead of a cap."""
+
+    least: int
+    name: ClassVar[str] = "crowds"
+    needs_sensitive: ClassVar[bool] = False
+    union_closed: ClassVar[bool] = True
+
+    def bind(self, cells: Cells) -> Check:
+        def keeps(groups: Groups) -> Any:
+            return groups.sizes >= self.least
+
+        return keeps
+
+
+def judge(asked: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
+    smallest = int(evidence.alike.min())
+    return Judgement({"least": smallest}, smallest >= asked["least"])
+
+
+def silent(asked: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
+    """Sees nothing, and does not say why."""
+    return Judgement({}, None, FROM_PARAMETERS)
+
+
+def candid(asked: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
+    """Sees nothing, and says why nobody could."""
+    return Judgement({}, None, FROM_PARAMETERS, "no file can show it; the parameters were checked")
+
+
+def row(judged_by: str) -> PromiseRow:
+    return PromiseRow(
+        f"{HERE}:Crowds",
+        f"{HERE}:{judged_by}",
+        ("least",),
+        "Every row is one of at least {least} in a crowd (crowds).",
+        "a person stands in a crowd of each release, and few stand in both",
+    )
