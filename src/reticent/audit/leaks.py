@@ -139,6 +139,13 @@ def _members(label: str) -> tuple[str, ...]:
         return ()
 
 
+def _stored(values: pl.Series) -> set[Any]:
+    """Values as Parquet stores them: whole numbers without a sign in the bits of those with one."""
+    width = {pl.UInt32: 32, pl.UInt64: 64}.get(values.dtype.base_type())
+    held = values.to_physical().to_list()
+    return {value - (value >> (width - 1) << width) for value in held} if width else set(held)
+
+
 def _unused(rows: pl.DataFrame, file: Path) -> list[Leak]:
     """Dictionary entries and statistics that no row refers to."""
     import pyarrow.parquet as pq
@@ -146,9 +153,7 @@ def _unused(rows: pl.DataFrame, file: Path) -> list[Leak]:
     physical: dict[str, set[Any]] = {}
     for name in rows.columns:
         values = rows[name].drop_nulls().unique()
-        physical[name] = (
-            {text.encode() for text in values} if values.dtype == pl.String else set(values.to_physical().to_list())
-        )
+        physical[name] = {text.encode() for text in values} if values.dtype == pl.String else _stored(values)
     extra: dict[str, set[Any]] = {}
     for page in dictionaries(file):
         if page.column in physical:
