@@ -35,6 +35,11 @@ ROLES = {
 @pytest.mark.parametrize("role", ROLES)
 @pytest.mark.parametrize("name", COLUMNS)
 def test_an_honest_release_of_awkward_values_passes(name, role, kind):
+    for seed in range(4 if name.startswith("zeros") else 1):  # which zero comes first depends on the order of rows
+        passes(name, role, kind, seed)
+
+
+def passes(name, role, kind, seed):
     frame = pl.DataFrame({"age": [20 + i * 7 % 11 for i in range(120)], "x": COLUMNS[name]})
     columns = {"age": rt.quasi(), "x": ROLES[role]}
     if role != "sensitive":
@@ -42,7 +47,7 @@ def test_an_honest_release_of_awkward_values_passes(name, role, kind):
         columns["illness"] = rt.sensitive()
     method, promise = METHODS[kind]
     try:
-        release = rt.publish(rt.Job(columns=columns, promises=[promise], method=method), frame=frame)
+        release = rt.publish(rt.Job(columns=columns, promises=[promise], method=method), frame=frame, seed=seed)
     except (rt.RequestError, rt.PromiseUnreachable):
         return  # texts that are no numbers, a missing value where every value is redrawn: refused, with the reason
     found = rt.audit(release, source=frame)

@@ -13,8 +13,8 @@ from reticent.check import check
 from reticent.errors import JobError
 from tests.oracle import loss, measures
 from tests.oracle.groups import histograms
-from tests.properties.strategies import conjunctions, tables
-from tests.properties.test_publish import frame_of, job_of, oracle_columns, oracle_promises, published_rows
+from tests.properties.strategies import conjunctions, for_the_oracle, tables
+from tests.properties.test_publish import frame_of, job_of, oracle_columns, published_rows
 
 
 def crowd(outliers=(95,), rows=200):
@@ -71,7 +71,7 @@ def test_promises_hold_on_the_published_table_and_the_loss_is_no_greater(table, 
     rows, withheld = published_rows(release, table), release.manifest.withheld
     assert len(rows) + withheld == len(table.rows)
     assert withheld <= share * len(table.rows)
-    assert measures.all_hold(histograms(rows), oracle_promises(table, promises))
+    assert measures.all_hold(histograms(rows), for_the_oracle(table, promises))
     assert not Counter(value for _, value in rows) - Counter(row["s"] for row in table.rows)
     if not any(column["hierarchy"] is None and column["kind"] == "categorical" for column in table.columns.values()):
         columns = oracle_columns(table)

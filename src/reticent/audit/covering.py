@@ -135,7 +135,7 @@ def _texts(values: pl.Series, entry: ColumnEntry) -> pl.Series:
     """Values as the texts of the type that is published, so that 1, 1.0 and "1" agree where the column is numeric."""
     wanted = dtype_named(entry.dtype)
     if values.dtype.is_float():
-        values = values + 0.0  # the negative zero is zero
+        values = values.set(values.eq_missing(0.0), 0.0)  # the negative zero is zero
     if values.dtype == wanted or wanted == pl.String:
         return values.cast(pl.String)
     try:
