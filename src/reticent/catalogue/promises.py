@@ -108,6 +108,25 @@ PROMISES = {
         "beta-likeness).",
         _BELIEFS,
     ),
+    "rho-guarantee": PromiseRow(
+        "reticent.models.rho_guarantee:RhoGuarantee",
+        f"{_MEASURE}.corruption:judge_rho",
+        ("rho1", "rho2", "lambda", "column"),
+        "Whoever believes beforehand that a person's value of {column} meets some condition with a probability of at most {rho1} "
+        "believes it afterwards with at most {rho2}, even knowing the values of everyone else, as long as no single value was "
+        "believed with more than {lambda} (rho1-to-rho2 guarantee against corruption).",
+        _BELIEFS,
+        f"{_MEASURE}.corruption:believed_rho",
+    ),
+    "delta-growth": PromiseRow(
+        "reticent.models.delta_growth:DeltaGrowth",
+        f"{_MEASURE}.corruption:judge_delta",
+        ("delta", "lambda", "column"),
+        "No belief that a person's value of {column} meets some condition grows by more than {delta}, even in who knows the values "
+        "of everyone else, as long as no single value was believed with more than {lambda} (Delta-growth guarantee against "
+        "corruption).",
+        _BELIEFS,
+    ),
     "proximity-beta-likeness": PromiseRow(
         "reticent.models.proximity_likeness:ProximityLikeness",
         f"{_MEASURE}.families:judge_proximity",
