@@ -25,9 +25,8 @@ from reticent.audit.subject import Subject
 from reticent.errors import BundleDamaged
 from reticent.release.kind import tables
 from reticent.release.manifest import Manifest
-from reticent.release.reading.crucial import crucial_rows
+from reticent.release.reading.crucial import ReadColumn, crucial_rows, read_column
 from reticent.release.reading.extent import Unreadable
-from reticent.release.reading.scale import scale
 from reticent.table.roles import Role
 from reticent.table.types import typed
 from reticent.utility import loss
@@ -48,18 +47,19 @@ class Sampled:
         _check_values(manifest, frame)
         labels = {column.name: number(frame[column.name]) for column in subject.quasi}
         try:
-            apart = crucial_rows(subject.quasi, frame) is not None
-            columns = [_labelled(entry, labels[entry.name], sizes) for entry in subject.quasi]
+            columns = [read_column(entry, frame[entry.name]) for entry in subject.quasi]
         except Unreadable:
             raise BundleDamaged("A column holds labels that its schema does not explain.") from None
-        if not apart:
+        if crucial_rows(columns) is None:
             raise BundleDamaged(
                 "Labels of two published rows cover the same person.",
                 why="Groups of a sampled release are disjoint: the promise is about the one row that covers a person.",
             )
         sampling = _parameters(manifest)
         achieved = {"k-anonymity": int(sizes.min()) // manifest.rows_per_person, **_achieved(subject, sampling)}
-        utility = loss.measures(columns, sizes, withheld=0, k=sampling.k, weights=subject.weights)
+        utility = loss.measures(
+            [_labelled(column, sizes) for column in columns], sizes, withheld=0, k=sampling.k, weights=subject.weights
+        )
         found = Recounted(subject, frame, sizes, sizes, [], achieved, {**utility, "retention": sampling.p},
                           sampling=sampling, explained=frozenset(manifest.own["domain"]), labelled=False)  # fmt: skip
         found.__dict__.update(labels=labels, groups=group(list(labels.values()), len(frame), sizes))
@@ -68,7 +68,9 @@ class Sampled:
     def match(self, recounted: Recounted, source: pl.DataFrame) -> Matching:
         subject, frame, sampling = recounted.subject, recounted.frame, recounted.sampling
         assert sampling is not None
-        owner = crucial_rows(subject.quasi, frame, source.select([column.name for column in subject.quasi]))
+        people = [source[entry.name] for entry in subject.quasi]
+        columns = [read_column(entry, frame[entry.name], source[entry.name]) for entry in subject.quasi]
+        owner = crucial_rows(columns, people)
         owner = np.full(len(source), -1) if owner is None else owner
         covered = owner >= 0
         held = np.bincount(owner[covered], minlength=len(frame))
@@ -124,10 +126,9 @@ def _achieved(subject: Subject, sampling: Sampling) -> dict[str, Fraction]:
     return found
 
 
-def _labelled(entry, values, sizes: np.ndarray) -> loss.Labelled:
-    texts = values.distinct.to_list()
-    lines = scale(entry, texts)
-    return loss.Labelled(entry.name, lines, lines.read(texts), values.times(sizes))
+def _labelled(column: ReadColumn, sizes: np.ndarray) -> loss.Labelled:
+    rows = np.bincount(column.label, weights=sizes, minlength=len(column.extents)).astype(np.int64)
+    return loss.Labelled(column.entry.name, column.scale, column.extents, rows)
 
 
 def _tested(

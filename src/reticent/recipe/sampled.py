@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
+from reticent.errors import InternalError
 from reticent.recipe.group_labels import Labels, coalesce
 from reticent.recipe.losses import total_loss
 from reticent.recipe.perturbed import number
@@ -45,7 +46,7 @@ class SampledRecipe(Recipe):
 
 @dataclass(frozen=True, eq=False)
 class Sampled:
-    """A recipe whose equal labels were merged before the draw, ready to be written."""
+    """A recipe of disjoint groups, ready to be written.  Their labels differ: equal ones would have to be merged before the draw."""
 
     recipe: SampledRecipe
     labels: Labels
@@ -59,7 +60,9 @@ class Sampled:
 
     @classmethod
     def of(cls, recipe: SampledRecipe, columns: Mapping[str, Column]) -> Sampled:
-        recipe, labels = coalesce(recipe)  # type: ignore[assignment]
+        merged, labels = coalesce(recipe)
+        if merged.groups != recipe.groups:
+            raise InternalError("Two groups would read the same, and a tuple of each was drawn.")
         return cls(recipe, labels, columns)
 
     def outlook(self, weights: Mapping[str, Any] | None = None) -> dict[str, Any]:

@@ -36,7 +36,6 @@ from reticent.models.exact import exact
 from reticent.models.promises import Promises
 from reticent.models.rho_guarantee import RhoGuarantee
 from reticent.randomness import Random
-from reticent.recipe.group_labels import coalesce
 from reticent.recipe.recipe import Recipe
 from reticent.recipe.sampled import SampledRecipe
 from reticent.table.cells import Cells
@@ -106,12 +105,12 @@ class PerturbedGeneralization:
         for promise in promises:
             promise.verify({"p": p, "k": self.counted_on, "domain": len(domain)})
         if self.grouping == "mondrian":
-            groups = _coalesced(cells, strict_groups(cells, promises, self.least, self.cuts, self.weights))
+            groups = strict_groups(cells, promises, self.least, self.cuts, self.weights)
             place, cell = draw(cells, groups, rng.stream("draw"))
             value = perturb(domain.code[cells.values[cell, 0]], p, len(domain), rng.stream("perturbation"))
         else:
             perturbed = self._all_perturbed(cells, domain, p, rng)
-            groups = _coalesced(cells, self._specialized(cells, promises, domain, perturbed))
+            groups = self._specialized(cells, promises, domain, perturbed)
             place, cell = draw(cells, groups, rng.stream("draw"))
             value = perturbed[place]
         return _recipe(cells, groups, cell, value, SampledRecipe.Mechanism(p, self.least, domain.texts))
@@ -136,12 +135,6 @@ def _texts(listed: Any, what: str) -> tuple[str, ...]:
     if isinstance(listed, str) or not isinstance(listed, Sequence) or not listed:
         raise JobError(f"perturbed-generalization: {what} is a list of values.", attempt='["0", "1", "2"].')
     return tuple(map(str, listed))
-
-
-def _coalesced(cells: Cells, group_of_cell: np.ndarray) -> np.ndarray:
-    """Equal labels are one group *before* the draw: one tuple of it is published, not two."""
-    merged, _ = coalesce(Recipe.of_groups(cells, group_of_cell, "sets"))
-    return merged.group
 
 
 def _recipe(

@@ -113,7 +113,7 @@ def _applied(cells: Cells, group: np.ndarray, chosen: Specialization, least: int
     code = cells.codes[:, chosen.column]
     inside = np.flatnonzero((code >= chosen.first) & (code <= chosen.last))
     child = np.searchsorted(chosen.starts, code[inside], side="right") - 1
-    pairs, which = np.unique(group[inside] * len(chosen.starts) + child, return_inverse=True)
+    _, which = np.unique(group[inside] * len(chosen.starts) + child, return_inverse=True)
     sizes = np.bincount(which.reshape(-1), weights=cells.counts[inside])
     if len(sizes) and sizes.min() < least:
         return None

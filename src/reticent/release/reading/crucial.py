@@ -6,45 +6,63 @@ each of some people; exact for sets, holes, nulls and `*`.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from reticent.kernels.box_routing import route
 from reticent.release.manifest import ColumnEntry
-from reticent.release.reading.cover import Cover
-from reticent.release.reading.places import placed
-from reticent.table.grammar import ANY, parse
+from reticent.release.reading.extent import Extent
+from reticent.release.reading.places import places_of, rebuilt
+from reticent.release.reading.scale import Scale, Tree, scale
 
 FEW = 8  # so many boxes are compared one by one
 
 
-def crucial_rows(
-    entries: Sequence[ColumnEntry], frame: pl.DataFrame, people: pl.DataFrame | None = None
-) -> np.ndarray | None:
-    """For each of the people the row of `frame` whose labels cover them, -1 where none does; None where labels overlap."""
-    covers, boxes, points, codes = [], [], [], 1
-    for entry in entries:
-        number, labels = numbered(frame[entry.name])
-        if people is None:
-            which, values = np.zeros(0, np.int64), _ends(entry, labels)
-        else:
-            which, values = numbered(people[entry.name])
-        place = placed(entry, labels.to_list(), values)
-        covers.append(place.cover)
-        boxes.append(number)
-        points.append(place.codes[which])
-        codes = max(codes, place.size)
-    # A label that covers none of the values given holds nobody.
-    held = np.all([(column.lower <= column.upper)[box] for column, box in zip(covers, boxes, strict=True)], axis=0)
-    rows = np.flatnonzero(held)
+@dataclass(frozen=True, eq=False)
+class ReadColumn:
+    """A quasi-identifier of a sampled release: the distinct label of each row, and what each label covers."""
+
+    entry: ColumnEntry
+    label: np.ndarray
+    scale: Scale
+    extents: list[Extent]
+
+
+def read_column(entry: ColumnEntry, labels: pl.Series, people: pl.Series | None = None) -> ReadColumn:
+    """The labels of a column; `people` are the values that a hierarchy was built from, if one was."""
+    number, distinct = numbered(labels)
+    whole = entry if people is None else rebuilt(entry, people)
+    lines = scale(whole, distinct.to_list())
+    return ReadColumn(whole, number, lines, lines.read(distinct.to_list()))
+
+
+def crucial_rows(columns: Sequence[ReadColumn], people: Sequence[pl.Series] | None = None) -> np.ndarray | None:
+    """For each of the people the row whose labels cover them, -1 where none does; None where labels overlap.
+
+    `people` are their quasi-identifiers, column by column; without them only whether labels overlap is answered.
+    """
+    spans, sets, points, codes = [], [], [], 1
+    for at, column in enumerate(columns):
+        known, code = _codes(column, None if people is None else people[at])
+        spans.append(_spans(column.extents, known, sets, isinstance(column.scale, Tree)))
+        points.append(code)
+        codes = max(codes, len(known) + 2)
+    base = np.cumsum([0, *map(len, spans)])[:-1]
+    span = np.ascontiguousarray(np.concatenate(spans), np.int32)
+    boxes = np.column_stack([column.label + start for column, start in zip(columns, base, strict=True)])
+    rows = np.flatnonzero((span[boxes, 0] <= span[boxes, 1]).all(axis=1))  # a label may cover none of these values
     owner = np.full(len(points[0]), -1, np.int64)
     if not len(rows):
         return owner
-    span, member, base = _flat(covers)
-    labelled = np.ascontiguousarray((np.column_stack(boxes) + base)[rows], np.int32)
-    apart = route(labelled, np.ascontiguousarray(np.column_stack(points), np.int32), span, member, codes, FEW, owner)
+    member = _table(sets, codes)
+    where = np.ascontiguousarray(np.column_stack(points), np.int32)
+    apart = route(np.ascontiguousarray(boxes[rows], np.int32), where, span, member, codes, FEW, owner)
     return np.where(owner >= 0, rows[owner], -1) if apart else None
 
 
@@ -56,26 +74,48 @@ def numbered(series: pl.Series) -> tuple[np.ndarray, pl.Series]:
     return rows["number"].to_numpy(), distinct
 
 
-def _ends(entry: ColumnEntry, labels: pl.Series) -> pl.Series:
-    """Values that tell labels apart: leaves of the hierarchy, and whatever labels name; overlapping ranges share an end."""
-    leaves = {row[0] for row in entry.hierarchy or ()} | set(entry.order or ())
-    named = {text for label in labels if label is not None and label != ANY for text in parse(label)[1]}
-    if entry.type == "categorical" and leaves:
-        named = set()
-    return pl.Series(entry.name, [*sorted(leaves | named), None], dtype=pl.String)
+def _codes(column: ReadColumn, people: pl.Series | None) -> tuple[list[Any], np.ndarray]:
+    """The places that codes stand for, in order (then the null, then whatever the schema does not explain), and each person's.
+
+    Without people, places that tell labels apart: ranges that overlap share an end of one of them.
+    """
+    tree = isinstance(column.scale, Tree)
+    if people is None:
+        ends = {end for extent in column.extents if extent.form == "range" for end in (extent.lower, extent.upper)}
+        return (list(range(len(column.scale.leaf))) if tree else sorted(ends)), np.zeros(0, np.int64)
+    which, values = numbered(people)
+    places = places_of(column.scale, column.entry, values)
+    known = list(range(len(column.scale.leaf))) if tree else sorted({place for place in places if place is not None})
+    code = {place: at for at, place in enumerate(known)}
+    missing = [len(known) + (value is not None) for value in values.to_list()]
+    found = [missing[at] if place is None else code[place] for at, place in enumerate(places)]
+    return known, np.array(found, np.int64)[which]
 
 
-def _flat(covers: Sequence[Cover]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """All columns' labels one after the other, their sets with holes in one table, and where each column begins."""
-    base = np.cumsum([0, *(len(column.lower) for column in covers)])[:-1]
-    rows = np.cumsum([0, *(len(column.prefix) for column in covers)])
-    widest = max([1, *(column.prefix.shape[1] - 1 for column in covers)])
-    member = np.zeros((max(int(rows[-1]), 1), widest), np.uint8)
-    span = np.empty((sum(len(column.lower) for column in covers), 3), np.int32)
-    for column, start, first in zip(covers, base, rows, strict=False):
-        here = slice(start, start + len(column.lower))
-        span[here, 0], span[here, 1] = column.lower, column.upper
-        span[here, 2] = np.where(column.holes >= 0, column.holes + first, -1)
-        if len(column.prefix):
-            member[first : first + len(column.prefix), : column.prefix.shape[1] - 1] = np.diff(column.prefix, axis=1)
-    return span, member, base
+def _spans(extents: Sequence[Extent], known: list[Any], sets: list[Any], tree: bool) -> np.ndarray:
+    """(first code, last code, row of `sets` or -1) of each label; sets with holes are added to `sets`."""
+    found = np.empty((len(extents), 3), np.int64)
+    null = len(known)
+    for at, extent in enumerate(extents):
+        if extent.form == "any":
+            found[at] = 0, null + 1, -1
+        elif extent.form == "null":
+            found[at] = null, null, -1
+        elif tree:
+            leaves = extent.leaves
+            first, last = leaves[0], leaves[-1]
+            whole = last - first + 1 == len(leaves)
+            found[at] = first, last, -1 if whole else len(sets)
+            if not whole:
+                sets.append(leaves)
+        else:
+            found[at] = bisect_left(known, extent.lower), bisect_right(known, extent.upper) - 1, -1
+    return found
+
+
+def _table(sets: Sequence[Sequence[int]], codes: int) -> np.ndarray:
+    """(sets, codes): 1 where a set holds a code."""
+    member = np.zeros((max(len(sets), 1), codes + 2), np.uint8)
+    lengths = np.fromiter(map(len, sets), np.int64, len(sets))
+    member[np.repeat(np.arange(len(sets)), lengths), np.fromiter(chain.from_iterable(sets), np.int64)] = 1
+    return member
