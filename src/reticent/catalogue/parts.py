@@ -39,5 +39,6 @@ ATTACKS = {
     "definetti": AttackRow("reticent.attacks.definetti:definetti"),
     "skewness": AttackRow("reticent.attacks.skewness:skewness"),
     "similarity": AttackRow("reticent.attacks.similarity:similarity"),
+    "corruption": AttackRow("reticent.attacks.corruption:corruption", reads_people=True),
     "eligibility": AttackRow("reticent.attacks.eligibility.attack:eligibility", needs_source=False),
 }
