@@ -44,7 +44,9 @@ def posteriors(p: Fraction, domain: int, priors: Sequence[Prior], grouping: Grou
     return {shown: [part / sum(parts) for part in parts] for shown, parts in found.items() if sum(parts)}
 
 
-def worst_posterior(p: Fraction, domain: int, priors: Sequence[Prior], grouping: Grouping, victim: int, predicate) -> Fraction:
+def worst_posterior(
+    p: Fraction, domain: int, priors: Sequence[Prior], grouping: Grouping, victim: int, predicate
+) -> Fraction:
     """The highest posterior of a predicate over all outcomes."""
     found = posteriors(p, domain, priors, grouping, victim)
     return max(sum(after[x] for x in predicate) for after in found.values())

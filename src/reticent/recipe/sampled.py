@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
-from reticent.errors import InternalError
+from reticent.errors import InternalError, JobError
 from reticent.recipe.group_labels import Labels, coalesce
 from reticent.recipe.losses import total_loss
 from reticent.recipe.perturbed import number
@@ -60,6 +60,10 @@ class Sampled:
 
     @classmethod
     def of(cls, recipe: SampledRecipe, columns: Mapping[str, Column]) -> Sampled:
+        if SIZE in columns and columns[SIZE].role is not Role.IDENTIFYING:
+            raise JobError(
+                f"A sampled release has a column {SIZE!r} of its own.", attempt="renaming the source's column."
+            )
         merged, labels = coalesce(recipe)
         if merged.groups != recipe.groups:
             raise InternalError("Two groups would read the same, and a tuple of each was drawn.")
