@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -61,7 +62,7 @@ def feature(entry: ColumnEntry, labels: pl.Series, weight: np.ndarray, score: np
     tree = isinstance(lines, Tree)
     ends = {end for extent in extents if extent.form == "range" for end in (extent.lower, extent.upper)}
     known: list[Any] = list(range(len(lines.leaf))) if tree else _steps(ends)
-    covered = np.array([_covered(extent, known, tree) for extent in extents], np.float64)
+    covered = _covered(extents, known, tree=tree)
     covered /= np.maximum(covered.sum(axis=1, keepdims=True), 1)
     rank = np.arange(len(known))
     if tree:
@@ -89,13 +90,18 @@ def _steps(ends: set[Any]) -> list[Any]:
     return found
 
 
-def _covered(extent: Extent, known: list[Any], tree: bool) -> np.ndarray:
-    found = np.zeros(max(len(known), 1))
-    if extent.form in ("any", "null"):
-        found[:] = 1
-    elif tree:
-        found[list(extent.leaves)] = 1
-    else:
-        low, high = (np.searchsorted(np.asarray(known), end) for end in (extent.lower, extent.upper))
-        found[int(low) : int(high) + 1] = 1
+def _covered(extents: Sequence[Extent], known: list[Any], *, tree: bool) -> np.ndarray:
+    """(labels, places): 1 where a label covers a place."""
+    found = np.zeros((len(extents), max(len(known), 1)))
+    free = [at for at, extent in enumerate(extents) if extent.form in ("any", "null")]
+    found[free] = 1
+    if tree:
+        leaves = [extent.leaves for extent in extents]
+        lengths = np.fromiter(map(len, leaves), np.int64, len(leaves))
+        found[np.repeat(np.arange(len(leaves)), lengths), np.fromiter(chain.from_iterable(leaves), np.int64)] = 1
+        return found
+    places = {end: at for at, end in enumerate(known)}
+    for at, extent in enumerate(extents):
+        if extent.form == "range":
+            found[at, places[extent.lower] : places[extent.upper] + 1] = 1
     return found

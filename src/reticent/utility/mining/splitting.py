@@ -8,6 +8,7 @@ not once per place.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -24,6 +25,11 @@ class Rows:
     label: np.ndarray
     weight: np.ndarray
     shown: np.ndarray
+
+    @cached_property
+    def mass(self) -> list[np.ndarray]:
+        """The share of each label's places that lies at each place."""
+        return [np.diff(until, axis=1).astype(np.float32) for until in self.until]
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,22 +78,27 @@ class Grower:
     def node(self, here: np.ndarray, part: np.ndarray, stretch: np.ndarray, depth: int, above: np.ndarray) -> Node:
         """The subtree of rows `here` with these parts of their weight; `above` is the parent's share, for a node too small to tell."""
         share = self._share(here, part, above)
-        cut = self._best(here, part, stretch) if depth else None
+        cut = self._best(here, part, stretch) if depth and len(here) else None
         if cut is None:
             return Node(share)
         sides = []
         for low, high in ((stretch[cut.column, 0], cut.at), (cut.at, stretch[cut.column, 1])):
             inner = stretch.copy()
             inner[cut.column] = low, high
-            until = self.rows.until[cut.column][self.rows.label[here, cut.column]]
+            until, label = self.rows.until[cut.column], self.rows.label[here, cut.column]
             whole = until[:, stretch[cut.column, 1]] - until[:, stretch[cut.column, 0]]
-            kept = part * (until[:, high] - until[:, low]) / whole
+            kept = (
+                part
+                * np.divide(until[:, high] - until[:, low], whole, out=np.zeros(len(until)), where=whole > 0)[label]
+            )
             some = kept > TINY
             sides.append(self.node(here[some], kept[some], inner, depth - 1, share))
         return Node(share, cut.column, cut.at, *sides)
 
     def _share(self, here: np.ndarray, part: np.ndarray, above: np.ndarray) -> np.ndarray:
-        seen = np.bincount(self.rows.shown[here], weights=part * self.rows.weight[here], minlength=len(self.contribution))
+        seen = np.bincount(
+            self.rows.shown[here], weights=part * self.rows.weight[here], minlength=len(self.contribution)
+        )
         total = seen.sum()
         if total <= 0:
             return above
@@ -95,33 +106,28 @@ class Grower:
 
     def _best(self, here: np.ndarray, part: np.ndarray, stretch: np.ndarray) -> Cut | None:
         weight = part * self.rows.weight[here]
+        tallies = [*(weight * tally for tally in self.tallies(here)), weight**2]
         best: Cut | None = None
         for column in range(self.rows.label.shape[1]):
             low, high = stretch[column]
             if high - low < 2:
                 continue
-            found = self._column(here, weight, column, int(low), int(high))
+            found = self._column(here, tallies, column, int(low), int(high))
             if found is not None and (best is None or found.gain > best.gain):
                 best = found
         return best
 
-    def _column(self, here: np.ndarray, weight: np.ndarray, column: int, low: int, high: int) -> Cut | None:
+    def _column(self, here: np.ndarray, tallies: list[np.ndarray], column: int, low: int, high: int) -> Cut | None:
         """The best cut of a column that both sides can bear."""
-        until, label = self.rows.until[column], self.rows.label[here, column]
-        labels, values = len(until), len(self.contribution)
-        step = np.diff(until[:, low : high + 1], axis=1)
-        whole = until[:, high] - until[:, low]
-        spread = np.divide(step, whole[:, None], out=np.zeros_like(step), where=whole[:, None] > 0)
-        held = np.bincount(label * values + self.rows.shown[here], weights=weight, minlength=labels * values)
-        squares = np.bincount(label, weights=weight**2, minlength=labels)
-        left = np.cumsum(spread.T @ held.reshape(labels, values), axis=0)[:-1]
-        total = held.reshape(labels, values).sum(axis=0)
-        # A row shared by both sides counts by the square of its part: an upper bound for the whole of a side is its part.
-        square = np.cumsum(spread.T @ squares)[:-1]
+        left, total, square, squares = self._cumulated(here, tallies, column, low, high)
         sides = (left, total - left)
-        rows = [side.sum(axis=1) for side in sides]
-        error = [np.maximum(square, 1e-300), np.maximum(squares.sum() - square, 1e-300)]
-        fine = np.all([n**2 / e >= self.least for n, e in zip(rows, error, strict=True)], axis=0) & (rows[0] > 0) & (rows[1] > 0)
+        rows = [side @ self.ones for side in sides]
+        error = [np.maximum(square, 1e-300), np.maximum(squares - square, 1e-300)]
+        fine = (
+            np.all([n**2 / e >= self.least for n, e in zip(rows, error, strict=True)], axis=0)
+            & (rows[0] > 0)
+            & (rows[1] > 0)
+        )
         if not fine.any():
             return None
         counts = [self._classes(side[fine]) for side in sides]
@@ -132,8 +138,42 @@ class Grower:
         pick = int(gain.argmax())
         return Cut(float(gain[pick]), column, low + 1 + int(np.flatnonzero(fine)[pick])) if gain[pick] > 0 else None
 
+    def _cumulated(self, here: np.ndarray, tallies: list[np.ndarray], column: int, low: int, high: int):
+        """What lies left of each place of a column: (places, tallies), the whole of it, and the same of squared weights.
+
+        Rows are gathered by label first; where a node has few, their labels alone are looked at.
+        """
+        until, label = self.rows.until[column], self.rows.label[here, column]
+        mass = self.rows.mass[column]
+        if len(here) * 2 < len(until):
+            seen = np.zeros(len(until), bool)
+            seen[label] = True
+            used, label = np.flatnonzero(seen), (np.cumsum(seen) - 1)[label]
+            until, mass = until[used], mass[used]
+        labels = len(until)
+        held = np.column_stack([np.bincount(label, weights=tally, minlength=labels) for tally in tallies])
+        whole = until[:, high] - until[:, low]
+        even = np.divide(held, whole[:, None], out=np.zeros_like(held), where=whole[:, None] > 0)
+        # A row shared by both sides counts by its part, which is no less than the square of it.
+        left = np.cumsum((mass[:, low:high].T @ even.astype(np.float32)).astype(np.float64), axis=0)[:-1]
+        total = held.sum(axis=0)
+        return left[:, :-1], total[:-1], left[:, -1], total[-1]
+
+    def tallies(self, here: np.ndarray) -> np.ndarray:
+        """(tallies, rows): what each row adds to a class, or, for expectation-maximisation, whether it shows a value."""
+        shown = self.rows.shown[here]
+        return self.shows[shown].T if self.em else self.contribution[shown].T
+
+    @property
+    def shows(self) -> np.ndarray:
+        return np.eye(len(self.contribution))
+
+    @property
+    def ones(self) -> np.ndarray:
+        return np.ones(len(self.contribution) if self.em else self.contribution.shape[1])
+
     def _classes(self, seen: np.ndarray) -> np.ndarray:
-        return self.classes.maximised(seen) if self.em else seen @ self.contribution
+        return self.classes.maximised(seen) if self.em else seen
 
     def _apart(self, counts: list[np.ndarray], rows: list[np.ndarray], error: list[np.ndarray]) -> np.ndarray:
         """Whether the share of some class differs by more than z standard errors between the sides."""

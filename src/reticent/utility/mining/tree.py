@@ -54,10 +54,12 @@ class ReconstructingTree(ClassifierMixin, BaseEstimator):
         self.z = z
         self.by = by
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ReconstructingTree:  # noqa: N803  scikit-learn's name
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ReconstructingTree:
         """X: rows as published (their `G` is the weight unless one is given); y: their published sensitive values."""
         if self.manifest is None:
-            raise RequestError("A tree needs the release's manifest.", attempt="ReconstructingTree(release.manifest, ...).")
+            raise RequestError(
+                "A tree needs the release's manifest.", attempt="ReconstructingTree(release.manifest, ...)."
+            )
         if self.by not in ("inversion", "em"):
             raise RequestError(f"Reconstruction by {self.by!r} is not known.", attempt='by = "inversion" or "em".')
         frame = _frame(X)
@@ -79,10 +81,12 @@ class ReconstructingTree(ClassifierMixin, BaseEstimator):
         wanted = list(entries if self.columns is None else self.columns)
         unknown = [name for name in wanted if name not in entries or name not in frame.columns]
         if unknown:
-            raise RequestError(f"{unknown[0]!r} is no quasi-identifier of the release.", attempt=", ".join(entries) + ".")
+            raise RequestError(
+                f"{unknown[0]!r} is no quasi-identifier of the release.", attempt=", ".join(entries) + "."
+            )
         return [entries[name] for name in wanted]
 
-    def predict_proba(self, X: Any) -> np.ndarray:  # noqa: N803
+    def predict_proba(self, X: Any) -> np.ndarray:
         """(rows, classes); X are people's own values, or labels (a person in the middle of what they cover)."""
         frame, grown_ = _frame(X), self._fitted()
         places = np.column_stack([self._places(one, frame[one.entry.name]) for one in grown_.features])
@@ -105,10 +109,10 @@ class ReconstructingTree(ClassifierMixin, BaseEstimator):
         middle = (again.until[number] < 0.5).sum(axis=1) - 1
         return np.clip(middle, 0, len(one.known) - 1)[which]
 
-    def predict(self, X: Any) -> np.ndarray:  # noqa: N803
+    def predict(self, X: Any) -> np.ndarray:
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:  # noqa: N803
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of rows whose class is predicted; y are sensitive values, or classes already."""
         classes, given = self._fitted().classes, _series(y)
         texts = {str(name) for name in classes.names}
@@ -124,7 +128,7 @@ class ReconstructingTree(ClassifierMixin, BaseEstimator):
         return self.grown_
 
 
-def _frame(X: Any) -> pl.DataFrame:  # noqa: N803
+def _frame(X: Any) -> pl.DataFrame:
     return X if isinstance(X, pl.DataFrame) else pl.DataFrame(X)
 
 

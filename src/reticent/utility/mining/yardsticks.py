@@ -19,7 +19,9 @@ def optimistic(people: pl.DataFrame, classes: np.ndarray, k: int, *, seed: int =
     return _grown(people, classes, chosen, seed, how)
 
 
-def pessimistic(people: pl.DataFrame, values: np.ndarray, of: Mapping[Any, int], k: int, *, seed: int = 0, **how: Any) -> Any:
+def pessimistic(
+    people: pl.DataFrame, values: np.ndarray, of: Mapping[Any, int], k: int, *, seed: int = 0, **how: Any
+) -> Any:
     """(tree, encoding): every sensitive value is drawn from the domain, which `of` maps to classes."""
     rng = np.random.default_rng(seed)
     chosen = rng.choice(len(people), len(people) // k, replace=False)
@@ -54,5 +56,7 @@ def encoded(people: pl.DataFrame, encoding: Encoding) -> np.ndarray:
         if means is None:
             found.append(column.to_numpy().astype(np.float64))
         else:
-            found.append(column.cast(pl.String).replace_strict(dict(means), default=0.0, return_dtype=pl.Float64).to_numpy())
+            found.append(
+                column.cast(pl.String).replace_strict(dict(means), default=0.0, return_dtype=pl.Float64).to_numpy()
+            )
     return np.column_stack(found)
