@@ -6,7 +6,6 @@ from reticent import registry
 from reticent.errors import JobError
 from reticent.job import Job
 from reticent.methods.compose import left_to_method
-from reticent.table.roles import Role
 
 
 def refuse_unable(job: Job) -> None:
@@ -31,7 +30,7 @@ def refuse_unable(job: Job) -> None:
 def refuse_columns(job: Job) -> None:
     """A kind may carry no column, take no stage before it, one sensitive column alone, and keep a name for itself."""
     writer = registry.writer(job.method.kind)
-    carried = [name for name, column in job.columns.items() if column.role is Role.INSENSITIVE]
+    carried = [name for name, column in job.columns.items() if column.role == "insensitive"]
     if carried and not getattr(writer, "carries", True):
         raise JobError(
             f"A {writer.kind} release carries no insensitive column; the job declares {', '.join(map(repr, carried))}.",
@@ -45,7 +44,7 @@ def refuse_columns(job: Job) -> None:
             attempt="leaving [[prepare]] out.",
         )
     named = [name for name in getattr(writer, "reserved", ()) if name in job.columns]
-    published = [name for name in named if job.columns[name].role is not Role.IDENTIFYING]
+    published = [name for name in named if job.columns[name].role != "identifying"]
     if published:
         raise JobError(
             f"A {writer.kind} release has a column {published[0]!r} of its own.",

@@ -9,6 +9,7 @@ _VALUES = (
     "a person's value is one that the groups of all releases hold; each may hold several and all only one in common"
 )
 _BELIEFS = "each release may lift the belief in a value by what it promises, and these lifts multiply"
+_DRAWS = "each release draws and perturbs again: a person shown twice is shown with two values, and both lift the belief"
 _MEASURE = "reticent.audit.measure"
 
 PROMISES = {
@@ -115,7 +116,7 @@ PROMISES = {
         "Whoever believes beforehand that a person's value of {column} meets some condition with a probability of at most {rho1} "
         "believes it afterwards with at most {rho2}, even knowing the values of everyone else, as long as no single value was "
         "believed with more than {lambda} (rho1-to-rho2 guarantee against corruption).",
-        _BELIEFS,
+        _DRAWS,
         f"{_MEASURE}.corruption:believed_rho",
     ),
     "delta-growth": PromiseRow(
@@ -125,7 +126,7 @@ PROMISES = {
         "No belief that a person's value of {column} meets some condition grows by more than {delta}, even in who knows the values "
         "of everyone else, as long as no single value was believed with more than {lambda} (Delta-growth guarantee against "
         "corruption).",
-        _BELIEFS,
+        _DRAWS,
     ),
     "proximity-beta-likeness": PromiseRow(
         "reticent.models.proximity_likeness:ProximityLikeness",
