@@ -2,6 +2,7 @@
 
 calibrate("suppression", counts=[10, 4, 2, 1, 1], l=3)    of one table, by how many rows hold each sensitive value
 calibrate("suppression", rows=18, values=5, l=3)          of every table of so many rows in so many values, by enumeration
+calibrate("perturbed-generalization", p=0.3, k=6, lambda_=0.1, rho1=0.2, domain=50)
 """
 
 # ruff: noqa: E741  `l` is the field's own letter
@@ -95,4 +96,11 @@ def _of_every_table(rows: int, values: int, l: int, prior: str, kinds: Sequence[
     return found
 
 
-METHODS = {"suppression": suppression}
+def perturbed_generalization(**given: Any) -> dict[str, Any]:
+    """What p promises against corruption, or the largest p for a promise; `lambda_` is the adversary's skew."""
+    from reticent.methods.perturbed_generalization.answers import answer
+
+    return answer({name.removesuffix("_"): value for name, value in given.items() if value is not None})
+
+
+METHODS = {"suppression": suppression, "perturbed-generalization": perturbed_generalization}

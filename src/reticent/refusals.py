@@ -21,9 +21,35 @@ def refuse_unable(job: Job) -> None:
                 f"a stage {name!r}" for name in registry.STAGES if isinstance(promise, registry.stage(name).can_keep)
             ]
             raise JobError(f"{job.method.name} cannot keep {promise.name}.", attempt=f"{' or '.join(able)}.")
+    refuse_columns(job)
     if hasattr(job.method, "refuse"):
         job.method.refuse(left)
     left.check_labels(getattr(job.method, "labels", None))
+
+
+def refuse_columns(job: Job) -> None:
+    """A kind may carry no column, take no stage before it, one sensitive column alone, and keep a name for itself."""
+    writer = registry.writer(job.method.kind)
+    carried = [name for name, column in job.columns.items() if column.role == "insensitive"]
+    if carried and not getattr(writer, "carries", True):
+        raise JobError(
+            f"A {writer.kind} release carries no insensitive column; the job declares {', '.join(map(repr, carried))}.",
+            why="A carried value beside a drawn row would tell whose row it is.",
+            attempt="role = 'identifying', which is never published, or 'quasi-identifying'.",
+        )
+    if job.prepare and not getattr(writer, "prepared", True):
+        raise JobError(
+            f"{job.method.name} takes no preparing stage.",
+            why="A stage looks at true values, and which rows it leaves would tell of people who are not drawn.",
+            attempt="leaving [[prepare]] out.",
+        )
+    named = [name for name in getattr(writer, "reserved", ()) if name in job.columns]
+    published = [name for name in named if job.columns[name].role != "identifying"]
+    if published:
+        raise JobError(
+            f"A {writer.kind} release has a column {published[0]!r} of its own.",
+            attempt="renaming the source's column.",
+        )
 
 
 def refuse_withholding(job: Job) -> None:

@@ -35,6 +35,8 @@ def attack(
             f"The attack {name!r} needs the data that the release was made from: its targets.",
             attempt="source=..., --source DATA.",
         )
+    if ATTACKS[name].reads_people:
+        return function(_opened(release), source, missing=missing, **how)
     return function(seen(release, source, missing=missing), **how)
 
 

@@ -84,15 +84,16 @@ def _audited(
     found = eyes(subject.kind).recount(subject, each_row=source is not None, thorough=not staged)
     people = None if handed.population is None else population_sizes(found, handed.population, missing)
     proven, redrawing, utility = None, _redrawing(found, handed), dict(found.utility)
+    sampling = found.sampling
     if source is not None:
         refuse_absent([column.name for column in subject.columns], source)
         matching = eyes(subject.kind).match(found, source)
-        redrawing = matching.redrawing or redrawing
+        redrawing, sampling = matching.redrawing or redrawing, matching.sampling or sampling
         matching = replace(matching, findings=(*matching.findings, *withheld_as_stated(found, source)))
         proven = trace(found, matching, source)
         if found.labelled:
             utility["entropy"] = source_entropy(found, source)
-    evidence = _evidence(found, people, redrawing, source, handed)
+    evidence = replace(_evidence(found, people, redrawing, source, handed), sampling=sampling)
     verdicts = _verdicts(subject, evidence)
     shown = found.labelled or not staged
     risk = of_groups(list(found.labels), found.groups.labels, found.groups.sizes, people) if shown else None

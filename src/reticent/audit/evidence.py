@@ -52,6 +52,20 @@ class Redrawing:
         return replace(self, distribution=[Fraction(count, total) for count in counts], handed=True) if total else self
 
 
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """One perturbed tuple of each group: retention `p`, least group `k`, how many values the `domain` has.
+
+    `counted_on` is the k that promises may count on: 1 where groups were made by looking at perturbed values.  `proven` as above.
+    """
+
+    p: Fraction
+    k: int
+    domain: int
+    counted_on: int
+    proven: bool | None = None
+
+
 @dataclass(frozen=True, eq=False)
 class SourceRows:
     """The source, row by row or each distinct row with how many `times` it occurs."""
@@ -94,6 +108,7 @@ class Evidence:
     columns: Sequence[ColumnEntry] = ()
     published: LabelledRows | None = None
     source: SourceRows | None = None
+    sampling: Sampling | None = None
 
     def column(self, name: str | None) -> Sensitive:
         """The column a promise speaks of: the one it names; where it names none, the only one or the combination of all."""

@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from reticent import catalogue
-from reticent.audit.evidence import Redrawing
+from reticent.audit.evidence import Redrawing, Sampling
 from reticent.audit.grouping import Numbered, PublishedGroups, group, number
 from reticent.audit.sensitive import Sensitive
 from reticent.audit.subject import Subject
@@ -43,6 +43,7 @@ class Recounted:
     beside: Mapping[str, pl.DataFrame] = field(default_factory=dict)  # further files, by name
     explained: frozenset[str] = frozenset()  # texts of people's values that the kind publishes whoever has them
     labelled: bool = False  # whether quasi-identifiers are labels that cover several values
+    sampling: Sampling | None = None
 
     @cached_property
     def labels(self) -> Mapping[str, Numbered]:
@@ -80,7 +81,8 @@ class Matching:
     `unmatched` published rows stand for no source row of their own; `stray` marks source rows that none could stand for;
     `place` is, for each published row, the mean position of the source rows it may stand for, None where rows are sorted by all
     they show.  `hidden` is, likewise, where the sensitive values stand that a kind does not link to rows.  `borne` numbers, in one
-    numbering, what each published and each source row bears beside labels, both in the order of their files.
+    numbering, what each published and each source row bears beside labels, both in the order of their files.  `missing` source
+    rows are in no group, where a published row stands for many; None: each stands for one.
     """
 
     unmatched: int
@@ -91,6 +93,8 @@ class Matching:
     borne: tuple[np.ndarray, np.ndarray] | None = None
     findings: tuple[Finding, ...] = ()
     redrawing: Redrawing | None = None
+    sampling: Sampling | None = None
+    missing: int | None = None
 
 
 class Eyes(Protocol):

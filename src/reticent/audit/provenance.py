@@ -67,5 +67,6 @@ def trace(recounted: Recounted, matching: Matching, source: pl.DataFrame) -> Pro
     stated = None if subject.foreign else subject.withheld
     leaks = find(recounted, source, matching.stray)
     odd = () if subject.manifest is None or subject.path is None else odd_bytes(subject.path, subject.manifest)
-    return Provenance(len(source), len(source) - recounted.rows, stated, matching.unmatched, matching.overlapping,
+    missing = len(source) - recounted.rows if matching.missing is None else matching.missing
+    return Provenance(len(source), missing, stated, matching.unmatched, matching.overlapping,
                       order_of(matching.place, matching.hidden, borne=matching.borne), tuple(leaks), odd, matching.findings)  # fmt: skip

@@ -138,7 +138,7 @@ def described_promise(promise: Any) -> Described:
     if isinstance(promise, Described):
         return promise
     if is_dataclass(promise) and not isinstance(promise, type):
-        given = {f.name: getattr(promise, f.name) for f in fields(promise)}
+        given = {f.name.removesuffix("_"): getattr(promise, f.name) for f in fields(promise)}
         return Described(promise.name, {name: value for name, value in given.items() if value is not None})  # type: ignore[attr-defined]  # a dataclass of ours that has a name
     try:
         return promise_entry(dict(promise))

@@ -11,6 +11,10 @@ METHODS = {
     "sabre": Row("reticent.methods.sabre:Sabre", ("share", "fill", "axes")),
     "beta-perturbation": Row("reticent.methods.beta_perturbation:BetaPerturbation", ("matrix", "conditioning")),
     "anatomy": Row("reticent.methods.anatomy:Anatomy", ("grouping",)),
+    "perturbed-generalization": Row(
+        "reticent.methods.perturbed_generalization:PerturbedGeneralization",
+        ("p", "k", "s", "grouping", "cuts", "categories", "domain", "weights"),
+    ),
 }
 STAGES = {
     "suppression": Row("reticent.methods.suppression:Suppression", ("l", "kind", "column", "acknowledge")),
@@ -25,6 +29,7 @@ KINDS = {
     "generalized": _kind("generalized"),
     "anatomized": _kind("anatomized"),
     "perturbed": _kind("perturbed"),
+    "sampled": _kind("sampled"),
 }
 PLAIN = "generalized"
 """The kind that tables of other tools are read as."""
@@ -34,5 +39,6 @@ ATTACKS = {
     "definetti": AttackRow("reticent.attacks.definetti:definetti"),
     "skewness": AttackRow("reticent.attacks.skewness:skewness"),
     "similarity": AttackRow("reticent.attacks.similarity:similarity"),
+    "corruption": AttackRow("reticent.attacks.corruption:corruption", reads_people=True),
     "eligibility": AttackRow("reticent.attacks.eligibility.attack:eligibility", needs_source=False),
 }

@@ -9,6 +9,9 @@ _VALUES = (
     "a person's value is one that the groups of all releases hold; each may hold several and all only one in common"
 )
 _BELIEFS = "each release may lift the belief in a value by what it promises, and these lifts multiply"
+_DRAWS = (
+    "each release draws and perturbs again: a person shown twice is shown with two values, and both lift the belief"
+)
 _MEASURE = "reticent.audit.measure"
 
 PROMISES = {
@@ -107,6 +110,25 @@ PROMISES = {
         "in the whole release by more than {beta} times its frequency there, relatively{form} (semantic "
         "beta-likeness).",
         _BELIEFS,
+    ),
+    "rho-guarantee": PromiseRow(
+        "reticent.models.rho_guarantee:RhoGuarantee",
+        f"{_MEASURE}.corruption:judge_rho",
+        ("rho1", "rho2", "lambda", "column"),
+        "Whoever believes beforehand that a person's value of {column} meets some condition with a probability of at most {rho1} "
+        "believes it afterwards with at most {rho2}, even knowing the values of everyone else, as long as no single value was "
+        "believed with more than {lambda} (rho1-to-rho2 guarantee against corruption).",
+        _DRAWS,
+        f"{_MEASURE}.corruption:believed_rho",
+    ),
+    "delta-growth": PromiseRow(
+        "reticent.models.delta_growth:DeltaGrowth",
+        f"{_MEASURE}.corruption:judge_delta",
+        ("delta", "lambda", "column"),
+        "No belief that a person's value of {column} meets some condition grows by more than {delta}, even in who knows the values "
+        "of everyone else, as long as no single value was believed with more than {lambda} (Delta-growth guarantee against "
+        "corruption).",
+        _DRAWS,
     ),
     "proximity-beta-likeness": PromiseRow(
         "reticent.models.proximity_likeness:ProximityLikeness",

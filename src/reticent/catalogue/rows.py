@@ -38,10 +38,14 @@ class KindRow:
 
 @dataclass(frozen=True, slots=True)
 class AttackRow:
-    """An attack: its function, and whether it needs the source or the release's files alone."""
+    """An attack: its function, and whether it needs the source or the release's files alone.
+
+    `reads_people`: it is given the release and the source as they are, with lists of people of its own, not what groups show.
+    """
 
     function: str
     needs_source: bool = True
+    reads_people: bool = False
 
 
 def load(dotted: str) -> Any:

@@ -20,8 +20,19 @@ def attack(
     ] = None,
     name: Annotated[
         str | None,
-        typer.Option("--as", metavar="NAME", help="naive-bayes, definetti, skewness, similarity or eligibility; all of them if left out.", show_default=False),
+        typer.Option("--as", metavar="NAME", help="naive-bayes, definetti, skewness, similarity, corruption or eligibility; all of them if left out.", show_default=False),
     ] = None,
+    external: Annotated[
+        Path | None, typer.Option("--external", metavar="FILE", help="corruption: everybody whom the adversary knows of; the source if left out.", show_default=False)
+    ] = None,
+    corrupted: Annotated[
+        Path | None, typer.Option("--corrupted", metavar="FILE", help="corruption: people whose value is known; everyone but the victim if left out.", show_default=False)
+    ] = None,
+    victim: Annotated[
+        str | None, typer.Option("--victim", metavar="COLUMN=VALUE,...", help="corruption: one person of the list; each in turn if left out.", show_default=False)
+    ] = None,
+    skew: Annotated[str | None, typer.Option("--lambda", metavar="P", help="corruption: the most that is believed of one value beforehand (0.1).", show_default=False)] = None,
+    rho1: Annotated[str | None, typer.Option("--rho1", metavar="P", help="corruption: the most that is believed of a condition beforehand (0.2).", show_default=False)] = None,
     missing: Missing = None,
     json: Json = False,
 ) -> int:  # fmt: skip
@@ -37,6 +48,10 @@ def attack(
 
     if not release.is_dir():
         raise RequestError(f"There is no release folder {release}.", attempt="the folder that `reticent publish` made.")
+    given = {"external": external, "corrupted": corrupted, "victim": victim, "lambda_": skew, "rho1": rho1}
+    given = {option: value for option, value in given.items() if value is not None}
+    if given and name != "corruption":
+        raise RequestError("--external, --corrupted, --victim, --lambda and --rho1 are for --as corruption.")
     outcomes, skipped = [], []
     if not name and source is None:
         lacking = ", ".join(known for known, row in ATTACKS.items() if row.needs_source)
@@ -47,7 +62,7 @@ def attack(
         try:
             with stages(json) as progress:
                 progress(f"attacking as {one}")
-                outcomes.append(run(release, source, one, missing=tuple(missing or ())).to_dict())
+                outcomes.append(run(release, source, one, missing=tuple(missing or ()), **given).to_dict())
         except RequestError as error:
             if name:
                 raise
@@ -58,4 +73,8 @@ def attack(
     rows = [[number(found[name]) if found[name] is not None else "-" for name in COLUMNS] for found in outcomes]
     say_table(["attack", "targets", "success", "95 % from", "to", "baseline", "worst belief", "promised"], rows)
     say(*(f"left out: {line}" for line in skipped))
+    for found in outcomes:
+        if found.get("bound") is not None:
+            say(f"corruption: no belief of {rho1 or '0.2'} can exceed {found['bound']:.6f} (theorem 2: {found['bound_theorem2']:.6f}); "
+                f"beliefs grew by {found['worst_growth']:.6f}, at most by {found['growth_bound']:.6f}")  # fmt: skip
     return 0

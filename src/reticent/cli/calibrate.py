@@ -1,4 +1,4 @@
-"""`reticent calibrate METHOD`: parameters from guarantees and back, without data."""
+"""`reticent calibrate METHOD`: parameters from guarantees and back, without data.  Each method says its own options and answer."""
 
 from __future__ import annotations
 
@@ -8,21 +8,31 @@ import typer
 
 from reticent.cli.options import Json
 
-EXAMPLE = "reticent calibrate suppression --counts 10,4,2,1,1 --l 3"
-METHODS = ("suppression",)
-KINDS = ("unsafe", "safe", "randomized", "calibrated")
-POSTERIORS = ("worst_posterior", "worst_withheld_posterior")
+EXAMPLE = "reticent calibrate perturbed-generalization --p 0.3 --k 6 --lambda 0.1 --rho1 0.2 --domain 50"
+METHODS = {
+    "suppression": "reticent.cli.calibrating.suppression",
+    "perturbed-generalization": "reticent.cli.calibrating.perturbed_generalization",
+}
+"""Each module has `OPTIONS`, the names of those it takes, `answer(options)` and `show(found)`."""
 
 
 def calibrate(
-    method: Annotated[str, typer.Argument(metavar="METHOD", help="suppression.", show_default=False)],
+    method: Annotated[str, typer.Argument(metavar="METHOD", help="suppression or perturbed-generalization.", show_default=False)],
     counts: Annotated[
-        str | None, typer.Option("--counts", metavar="N,N,...", help="How many rows hold each sensitive value.", show_default=False)
+        str | None, typer.Option("--counts", metavar="N,N,...", help="suppression: how many rows hold each sensitive value.", show_default=False)
     ] = None,
-    l: Annotated[int | None, typer.Option("--l", help="At most one in l rows may hold a value.", show_default=False)] = None,  # noqa: E741
+    l: Annotated[int | None, typer.Option("--l", help="suppression: at most one in l rows may hold a value.", show_default=False)] = None,  # noqa: E741
     prior: Annotated[
-        str, typer.Option("--prior", help="What the adversary believes beforehand: uniform, shapes, records or plausible.")
-    ] = "uniform",
+        str | None, typer.Option("--prior", help="suppression: what the adversary believes beforehand: uniform (if left out), shapes, records or plausible.", show_default=False)
+    ] = None,
+    p: Annotated[str | None, typer.Option("--p", metavar="P", help="perturbed-generalization: the retention probability.", show_default=False)] = None,
+    k: Annotated[str | None, typer.Option("--k", help="perturbed-generalization: the least group.", show_default=False)] = None,
+    s: Annotated[str | None, typer.Option("--s", metavar="RATE", help="perturbed-generalization: the share of rows published, instead of --k.", show_default=False)] = None,
+    skew: Annotated[str | None, typer.Option("--lambda", metavar="P", help="perturbed-generalization: the most that is believed of one value beforehand.", show_default=False)] = None,
+    domain: Annotated[int | None, typer.Option("--domain", metavar="N", help="perturbed-generalization: how many sensitive values there are.", show_default=False)] = None,
+    rho1: Annotated[str | None, typer.Option("--rho1", metavar="P", help="perturbed-generalization: a belief beforehand.", show_default=False)] = None,
+    rho2: Annotated[str | None, typer.Option("--rho2", metavar="P", help="perturbed-generalization: the most it may become; asks for the largest p.", show_default=False)] = None,
+    delta: Annotated[str | None, typer.Option("--delta", metavar="P", help="perturbed-generalization: the most a belief may grow by; asks for the largest p.", show_default=False)] = None,
     json: Json = False,
 ) -> None:  # fmt: skip
     """What a method would cost and what an adversary would learn, from numbers alone.
@@ -31,72 +41,31 @@ def calibrate(
     eligibility attack: how surely who knows the algorithm can name the value that was the most frequent, and the value that somebody
     has who was withheld. They are exact, or for large tables between certain bounds; with other priors than the uniform one they
     may be sampled, and a 95 % interval is given.
+
+    perturbed-generalization: what p promises against corruption, rounded up at the sixth decimal, or the largest p for a promise,
+    rounded down: by the tight bounds, and by theorems 2 and 3 as printed.
     """
+    from importlib import import_module
+
+    from reticent.cli.printing import say_json, stages
     from reticent.errors import RequestError, suggest
 
     if method not in METHODS:
         raise RequestError(f"{method!r} cannot be calibrated.", attempt=suggest(method, METHODS))
-    if counts is None or l is None:
-        raise RequestError("suppression is calibrated from counts and l.", attempt="--counts 10,4,2,1,1 --l 3.")
-    from reticent.calibrate import calibrate as calibrated
-    from reticent.cli.printing import say_json, stages
-
+    given: dict[str, Any] = {"counts": counts, "l": l, "prior": prior, "p": p, "k": k, "s": s, "lambda": skew,
+                             "domain": domain, "rho1": rho1, "rho2": rho2, "delta": delta}  # fmt: skip
+    asked = {name: value for name, value in given.items() if value is not None}
+    chosen = import_module(METHODS[method])
+    other = [f"--{name}" for name in asked if name not in chosen.OPTIONS]
+    if other:
+        raise RequestError(
+            f"{method} is not calibrated from {' and '.join(other)}.",
+            attempt=f"{', '.join(f'--{name}' for name in chosen.OPTIONS)}.",
+        )
     with stages(json) as progress:
-        progress("attacking")
-        found = calibrated(method, counts=_counts(counts), l=l, prior=prior)
+        progress("calibrating")
+        found = chosen.answer(asked)
     if json:
         say_json(found)
     else:
-        _show(found)
-
-
-def _counts(text: str) -> list[int]:
-    from reticent.errors import RequestError
-
-    try:
-        found = [int(part) for part in text.split(",") if part.strip()]
-    except ValueError:
-        found = []
-    if not found or min(found) < 1:
-        raise RequestError(
-            "--counts takes whole numbers above 0, with commas between them.", attempt="--counts 10,4,2,1,1."
-        )
-    return found
-
-
-def _show(found: dict[str, Any]) -> None:
-    from reticent.cli.printing import say, say_table
-
-    verdict = "is" if found["eligible"] else "IS NOT"
-    say(f"{found['rows']:,} rows in {len(found['counts'])} values: the table {verdict} {found['l']}-eligible; without withholding it "
-        f"supports l = {found['supports']}.", "")  # fmt: skip
-    rows = [(name, f"{one['suppressed']:,.6g}", f"{one['suppressed'] / found['rows']:.1%}",
-             _how(one["worst_posterior"], one["how"], one.get("low"), one.get("high")),
-             _how(one["worst_withheld_posterior"], one["withheld_how"], one.get("withheld_low"), one.get("withheld_high")))
-            for name in KINDS for one in [found[name]]]  # fmt: skip
-    say_table(("kind", "withheld (mean)", "of all", "which value led", "whose value was withheld"), rows, indent=2)
-    say("", "The worst posteriors of who knows the algorithm: of the most frequent value before, and of a withheld person's value.",
-        f"One above {found['bound']:.4f} tells more than one in {found['l']}. Prior: {found['prior']}.")  # fmt: skip
-    say(*_advice(found))
-
-
-def _advice(found: dict[str, Any]) -> list[str]:
-    """Where a figure may not be the worst of all, and where `safe` is the kind to take."""
-    proven = {"calibrated"} if found["prior"] == "uniform" else set()  # to stay within 1 / l
-    some = [f"{name} {one['attacked']:,} of {one['releases']:,}" for name in ("randomized", "calibrated")
-            for one in [found[name]] if one["attacked"] < one["releases"] and name not in proven]  # fmt: skip
-    lines = []
-    if some:
-        lines.append(
-            f"Not every release that may result was attacked: {', '.join(some)}. The worst of all may be worse."
-        )
-    above = [name for name in KINDS if max(found[name][key] for key in POSTERIORS) > found["bound"]]
-    if above:
-        lines.append(f'Above it, or not shown to stay within it: {", ".join(above)}. kind = "safe" stays within it.')
-    return lines
-
-
-def _how(worst: float, how: str, low: float | None, high: float | None) -> str:
-    if how == "exact":
-        return f"{worst:.4f}, exact"
-    return f"{low:.6g} to {high:.6g}, {'certain' if how == 'bounds' else '95 %'}"
+        chosen.show(found)

@@ -52,11 +52,26 @@ def _spans(domain: Domain, lower: np.ndarray, upper: np.ndarray) -> tuple[list[s
 
 
 def _sets(recipe: Recipe, domain: Domain, at: int) -> tuple[list[str | None], np.ndarray]:
+    if domain.size <= 64:
+        return _masks(recipe, domain, at)
     kept = recipe.group != WITHHELD  # a row that is not published counts: the label is the whole group's
     held = np.unique(recipe.group[kept] * domain.size + recipe.cells.codes[recipe.cell[kept], at])
     starts = np.flatnonzero(np.diff(held // domain.size, prepend=-1))
     members = np.split(held % domain.size, starts[1:])
     return _distinct(domain.set_labels(members), np.arange(recipe.groups))
+
+
+def _masks(recipe: Recipe, domain: Domain, at: int) -> tuple[list[str | None], np.ndarray]:
+    """Of a small domain: a bit for each value that a group holds, and each set of them spelled out once."""
+    groups = recipe.as_groups()
+    if not len(groups):
+        return [], np.zeros(0, np.int32)
+    bits = np.uint64(1) << recipe.cells.codes[groups.cell, at].astype(np.uint64)
+    masks, of_group = np.unique(np.bitwise_or.reduceat(bits, groups.offsets[:-1]), return_inverse=True)
+    spread = np.unpackbits(masks.astype("<u8").view(np.uint8).reshape(-1, 8), axis=1, bitorder="little")
+    held, ends = np.nonzero(spread)[1].tolist(), np.cumsum(spread.sum(axis=1, dtype=np.int64)).tolist()
+    members = [held[start:end] for start, end in zip([0, *ends], ends, strict=False)]
+    return _distinct(domain.set_labels(members), of_group)
 
 
 def _distinct(labels: list[str | None], of_group: np.ndarray) -> tuple[list[str | None], np.ndarray]:

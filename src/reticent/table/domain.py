@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from reticent.table.ends import NO_ENDS, Ends
-from reticent.table.grammar import ANY, parse, range_label, set_label, value_label
+from reticent.table.grammar import ANY, member, parse, range_label, set_label, value_label
 from reticent.table.hierarchy import Hierarchy
 from reticent.table.range_minimum import RangeMinimum
 
@@ -71,7 +71,14 @@ class Domain:
     def _set_label(self, codes: np.ndarray) -> str | None:
         if self.null and codes[-1] == self.null_code:
             return None if len(codes) == 1 else ANY
-        return set_label(self.texts[c] for c in codes)
+        if len(codes) == 1:
+            return value_label(self.texts[codes[0]])
+        return "{" + ", ".join([self._members[c] for c in codes]) + "}"
+
+    @cached_property
+    def _members(self) -> tuple[str, ...]:
+        """Each value as it prints inside a set."""
+        return tuple(map(member, self.texts))
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,15 +25,16 @@ def value_label(text: str, quoted: bool = False) -> str:
 
 
 def range_label(lower: str, upper: str) -> str:
-    return value_label(lower) if lower == upper else f"[{_member(lower)}, {_member(upper)}]"
+    return value_label(lower) if lower == upper else f"[{member(lower)}, {member(upper)}]"
 
 
 def set_label(texts: Iterable[str]) -> str:
     members = list(texts)
-    return value_label(members[0]) if len(members) == 1 else "{" + ", ".join(map(_member, members)) + "}"
+    return value_label(members[0]) if len(members) == 1 else "{" + ", ".join(map(member, members)) + "}"
 
 
-def _member(text: str) -> str:
+def member(text: str) -> str:
+    """A value inside a range or a set; quoted where it would end there."""
     awkward = not text or text != text.strip() or any(mark in text for mark in ',"[]{}')
     return json.dumps(text, ensure_ascii=False) if awkward else text
 
@@ -53,6 +54,9 @@ def parse(label: str) -> tuple[str, tuple[str, ...]]:
 
 def _split(body: str) -> list[str]:
     """Comma-separated members, JSON-quoted ones unquoted."""
+    if '"' not in body:
+        parts = [part.strip() for part in body.split(",")]
+        return parts if parts[-1] or body[-1:] == " " else parts[:-1]
     members: list[str] = []
     decoder = json.JSONDecoder()
     at = 0

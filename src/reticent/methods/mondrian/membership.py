@@ -46,6 +46,8 @@ def _parted(whole: Nodes) -> Nodes:
     cells = whole.cells
     null = np.array([domain.null_code for domain in cells.quasi])
     missing = (cells.codes[whole.first[:-1]] == null) & (null >= 0)
+    if not missing.any():
+        return whole
     _, pattern = np.unique(missing, axis=0, return_inverse=True)
     order = np.argsort(pattern.reshape(-1), kind="stable")
     start = run_starts(pattern.reshape(-1)[order]).astype(np.int64)

@@ -32,12 +32,21 @@ class Tree:
             return EVERYTHING
         if self.foreign and label in self.nodes:
             return self._node(label)
+        if label[0:1] == "{" and '"' not in label and (listed := self._plain_set(label)) is not None:
+            return listed
         form, texts = parse(label)
         if form == "value" and not label.startswith('"') and label not in self.leaf and label in self.nodes:
             return self._node(label)
         if form == "range" or not all(text in self.leaf for text in texts):
             texts = tuple(self._listed(label))
         return Extent("leaves", leaves=tuple(sorted({self.leaf[text] for text in texts})))
+
+    def _plain_set(self, label: str) -> Extent | None:
+        """A set without quoted members, as most are; None where it is not one of leaves."""
+        try:
+            return Extent("leaves", leaves=tuple(sorted({self.leaf[text] for text in label[1:-1].split(", ")})))
+        except KeyError:
+            return None
 
     def _node(self, label: str) -> Extent:
         """A label may name several nodes: the same leaves, or in a foreign file any of them."""

@@ -1,0 +1,169 @@
+"""The audit's eyes on a sampled release: disjoint boxes of at least k people, values of the domain, promises from the parameters.
+
+The files show that labels are disjoint, that no group is smaller than k and that p, k and the domain give what is promised; that
+values were drawn and perturbed so, no file can show, and a promise that the parameters keep is "undecided" (None).  Against the
+source every row lies in exactly one box, G says how many do, and the published values are what p, the domain and the groups' true
+values explain (`measure/drawing`): then it is kept.  That cuts saw quasi-identifiers alone is the manifest's word.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+import polars as pl
+
+from reticent.audit.as_published import as_published
+from reticent.audit.evidence import Sampling
+from reticent.audit.grouping import group, number
+from reticent.audit.kind import Finding, Matching, Recounted
+from reticent.audit.measure import corruption
+from reticent.audit.measure.comparison import exact
+from reticent.audit.measure.drawing import Drawn, drawn
+from reticent.audit.subject import Subject
+from reticent.errors import BundleDamaged
+from reticent.release.kind import tables
+from reticent.release.manifest import Manifest
+from reticent.release.reading.crucial import ReadColumn, crucial_rows, read_column
+from reticent.release.reading.extent import Unreadable
+from reticent.table.roles import Role
+from reticent.table.types import typed
+from reticent.utility import loss
+
+SIZE = "G"
+
+
+@dataclass(frozen=True, slots=True)
+class Sampled:
+    def recount(self, subject: Subject, *, each_row: bool, thorough: bool) -> Recounted:
+        manifest = subject.manifest
+        if manifest is None or subject.path is None:
+            raise BundleDamaged("A sampled release is a folder.")
+        frame = tables(subject.path, manifest)["data"]
+        if len(frame) != manifest.rows or not len(frame):
+            raise BundleDamaged(f"The data has {len(frame)} rows, the manifest says {manifest.rows}.")
+        sizes = _checked_sizes(manifest, frame)
+        _check_values(manifest, frame)
+        labels = {column.name: number(frame[column.name]) for column in subject.quasi}
+        try:
+            columns = [read_column(entry, frame[entry.name]) for entry in subject.quasi]
+        except Unreadable:
+            raise BundleDamaged("A column holds labels that its schema does not explain.") from None
+        if crucial_rows(columns) is None:
+            raise BundleDamaged(
+                "Labels of two published rows cover the same person.",
+                why="Groups of a sampled release are disjoint: the promise is about the one row that covers a person.",
+            )
+        sampling = _parameters(manifest)
+        achieved = {"k-anonymity": int(sizes.min()) // manifest.rows_per_person, **_achieved(subject, sampling)}
+        utility = loss.measures(
+            [_labelled(column, sizes) for column in columns], sizes, withheld=0, k=sampling.k, weights=subject.weights
+        )
+        found = Recounted(subject, frame, sizes, sizes, [], achieved, {**utility, "retention": sampling.p},
+                          sampling=sampling, explained=frozenset(manifest.own["domain"]), labelled=False)  # fmt: skip
+        found.__dict__.update(labels=labels, groups=group(list(labels.values()), len(frame), sizes))
+        return found
+
+    def match(self, recounted: Recounted, source: pl.DataFrame) -> Matching:
+        subject, frame, sampling = recounted.subject, recounted.frame, recounted.sampling
+        assert sampling is not None
+        people = [source[entry.name] for entry in subject.quasi]
+        columns = [read_column(entry, frame[entry.name], source[entry.name]) for entry in subject.quasi]
+        owner = crucial_rows(columns, people)
+        owner = np.full(len(source), -1) if owner is None else owner
+        covered = owner >= 0
+        held = np.bincount(owner[covered], minlength=len(frame))
+        wrong = int(np.abs(held - recounted.sizes).sum())
+        places = np.bincount(owner[covered], weights=np.flatnonzero(covered), minlength=len(frame))
+        test = _tested(subject, frame, source, owner, sampling) if covered.all() and not wrong else None
+        fine = test is not None and test.passed
+        return Matching(
+            wrong,
+            ~covered,
+            places / np.maximum(held, 1),
+            findings=(_finding(test),),
+            sampling=replace(sampling, proven=fine),
+            missing=int((~covered).sum()),
+        )
+
+
+def _checked_sizes(manifest: Manifest, frame: pl.DataFrame) -> np.ndarray:
+    least = manifest.own["k"] * manifest.rows_per_person
+    small = int((frame[SIZE].fill_null(0) < least).sum())
+    if small:
+        raise BundleDamaged(f"{small} group(s) have fewer than {least} rows, the least that k allows.")
+    return frame[SIZE].to_numpy().astype(np.int64)
+
+
+def _check_values(manifest: Manifest, frame: pl.DataFrame) -> None:
+    column = manifest.sensitive.name
+    unknown = len(set(frame[column].cast(pl.String).unique()) - set(manifest.own["domain"]))
+    if unknown:
+        raise BundleDamaged(f"Column {column!r} shows {unknown} value(s) that are not in the domain.")
+
+
+def _parameters(manifest: Manifest) -> Sampling:
+    grouping = manifest.method.parameters.get("grouping", "mondrian")
+    k = int(manifest.own["k"])
+    return Sampling(exact(manifest.own["p"]), k, len(manifest.own["domain"]), k if grouping == "mondrian" else 1)
+
+
+def _achieved(subject: Subject, sampling: Sampling) -> dict[str, Fraction]:
+    """The tight figures for what was asked; the worst of several."""
+    found: dict[str, Fraction] = {}
+    for promise in subject.promises:
+        asked = promise.parameters
+        if "lambda" not in asked or not Fraction(1, sampling.domain) <= exact(asked["lambda"]) < 1:
+            continue
+        skew = exact(asked["lambda"])
+        if "rho1" in asked:
+            rho1 = exact(asked["rho1"])
+            reached = corruption.posterior(sampling, rho1, min(skew, rho1))
+            found["rho-guarantee"] = max(found.get("rho-guarantee", Fraction(0)), reached)
+        if "delta" in asked:
+            found["delta-growth"] = max(found.get("delta-growth", Fraction(0)), corruption.growth(sampling, skew))
+    return found
+
+
+def _labelled(column: ReadColumn, sizes: np.ndarray) -> loss.Labelled:
+    rows = np.bincount(column.label, weights=sizes, minlength=len(column.extents)).astype(np.int64)
+    return loss.Labelled(column.entry.name, column.scale, column.extents, rows)
+
+
+def _tested(
+    subject: Subject, frame: pl.DataFrame, source: pl.DataFrame, owner: np.ndarray, sampling: Sampling
+) -> Drawn | None:
+    """The published values against the groups' true ones; None where a true value is not in the domain."""
+    assert subject.manifest is not None
+    column = subject.named(Role.SENSITIVE)[0]
+    domain = typed(list(subject.manifest.own["domain"]), column.dtype)
+    there = as_published(source.select(column.name), [column]).frame[column.name]
+    both = number(pl.concat([one.rename(column.name) for one in (domain, frame[column.name], there)]))
+    place = np.full(len(both), -1)
+    place[both.codes[: len(domain)]] = np.arange(len(domain))
+    codes = place[both.codes[len(domain) :]]
+    shown, true = codes[: len(frame)], codes[len(frame) :]
+    if (true < 0).any():
+        return None
+    pairs, count = np.unique(owner * len(domain) + true, return_counts=True)
+    return drawn(pairs // len(domain), pairs % len(domain), count, shown, float(sampling.p), len(domain))
+
+
+def _finding(test: Drawn | None) -> Finding:
+    if test is None:
+        facts = {"drawn": {"passed": False}}
+        return Finding("drawn", False, facts, "the groups are not those of the source, so the values were not tested")
+    said = "explain" if test.passed else "do NOT explain"
+    power = "would" if test.telling else "would not be enough to"
+    facts = {"drawn": {"passed": test.passed, "tests": test.tests, "p_value": test.worst, "telling": test.telling}}
+    return Finding(
+        "drawn",
+        test.passed,
+        facts,
+        f"p, the domain and the groups' true values {said} the {test.groups:,} published ones ({test.tests} tests, worst "
+        f"p-value {test.worst:.2g});\n    so many groups {power} show values that were left as they were",
+    )
+
+
+EYES = Sampled()

@@ -1,0 +1,1 @@
+"""What `reticent calibrate` asks and answers for each method: one module each."""

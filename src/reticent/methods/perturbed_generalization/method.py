@@ -1,0 +1,158 @@
+"""Perturbed generalization (Tao, Xiao, Li & Zhang, "On anti-corruption privacy preserving publication", ICDE 2008, section IV).
+
+Cells and promises about corruption -> a recipe of disjoint groups of which one tuple each is published, its sensitive value
+perturbed.  Phase 1 keeps a value with probability p and else draws one of the domain; phase 2 makes groups of at least k rows; phase
+3 draws one tuple of each group and notes the group's size, G.
+
+`grouping = "mondrian"` looks at quasi-identifiers alone, so only the values that are drawn need to be perturbed: that is distributed
+exactly as perturbing all of them first.  `grouping = "specialization"`, the paper's choice, looks at perturbed classes; which cut was
+made then tells of people who were not drawn, and theorems 2 and 3 do not cover it (ERRATA 5.9).  It is a function of perturbed rows,
+so what k = 1 bounds is kept, and promises are calibrated with k = 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+
+from reticent.errors import JobError, suggest
+from reticent.methods.perturbed_generalization.calibration import (
+    check_domain,
+    group_size,
+    largest_retention,
+    retention,
+)
+from reticent.methods.perturbed_generalization.domains import SensitiveDomain, sensitive_domain
+from reticent.methods.perturbed_generalization.grouping import strict_groups
+from reticent.methods.perturbed_generalization.perturbation import perturb
+from reticent.methods.perturbed_generalization.sampling import draw
+from reticent.methods.perturbed_generalization.specialization import classes_of, specialized_groups
+from reticent.models.delta_growth import DeltaGrowth
+from reticent.models.exact import exact
+from reticent.models.promises import Promises
+from reticent.models.rho_guarantee import RhoGuarantee
+from reticent.randomness import Random
+from reticent.recipe.recipe import Recipe
+from reticent.recipe.sampled import SampledRecipe
+from reticent.table.cells import Cells
+
+GROUPINGS, CUTS, DEFAULT_K = ("mondrian", "specialization"), ("loss", "median"), 6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PerturbedGeneralization:
+    """`p` left out is the largest that keeps every promise.  `k` is the least group, or `s` the share of rows to publish.
+
+    `domain` lists the sensitive column's values where no hierarchy or order does.  `cuts` and `weights` are mondrian's;
+    `categories` are the classes that specialization looks at: lists of sensitive values, one list for each class.
+    """
+
+    p: Fraction | None = None
+    k: int | None = None
+    s: Fraction | None = None
+    grouping: str = "mondrian"
+    cuts: str = "loss"
+    categories: Sequence[Sequence[str]] | None = None
+    domain: Sequence[str] | None = None
+    weights: Mapping[str, float] | None = None
+    name: ClassVar[str] = "perturbed-generalization"
+    kind: ClassVar[str] = "sampled"
+    labels: ClassVar[str] = "sets"
+    keeps: ClassVar[tuple[type, ...]] = (RhoGuarantee, DeltaGrowth)
+
+    def __post_init__(self) -> None:
+        if self.k is None and self.s is None:
+            object.__setattr__(self, "k", DEFAULT_K)
+        least = group_size(self.k, self.s)
+        object.__setattr__(self, *(("k", least) if self.s is None else ("s", exact(self.s, "s"))))
+        if self.p is not None:
+            object.__setattr__(self, "p", retention(self.p))
+        for option, known in (("grouping", GROUPINGS), ("cuts", CUTS)):
+            if getattr(self, option) not in known:
+                raise JobError(
+                    f"perturbed-generalization: {option} = {getattr(self, option)!r} is not known.",
+                    attempt=suggest(str(getattr(self, option)), known),
+                )
+        if self.domain is not None:
+            object.__setattr__(self, "domain", _texts(self.domain, "domain"))
+        if self.categories is not None:
+            object.__setattr__(self, "categories", tuple(_texts(one, "a category") for one in self.categories))
+        if (self.categories is None) == (self.grouping == "specialization"):
+            raise JobError(
+                "categories and grouping = 'specialization' belong together.",
+                why="Specialization cuts where the classes differ; other cuts see no sensitive value.",
+                attempt='categories = [["0", "1"], ["2", "3"]] with grouping = "specialization".',
+            )
+
+    @property
+    def least(self) -> int:
+        """The least number of people in a group."""
+        return group_size(self.k, self.s)
+
+    @property
+    def counted_on(self) -> int:
+        """The k that promises are calibrated with: 1 where cuts follow perturbed classes (ERRATA 5.9)."""
+        return self.least if self.grouping == "mondrian" else 1
+
+    def plan(self, cells: Cells, promises: Promises, rng: Random) -> SampledRecipe:
+        domain = sensitive_domain(cells, self.domain)
+        check_domain(promises, len(domain))
+        p = self.p or largest_retention(promises, self.counted_on, len(domain))
+        for promise in promises:
+            promise.verify({"p": p, "k": self.counted_on, "domain": len(domain)})
+        if self.grouping == "mondrian":
+            groups = strict_groups(cells, promises, self.least, self.cuts, self.weights)
+            place, cell = draw(cells, groups, rng.stream("draw"))
+            value = perturb(domain.code[cells.values[cell, 0]], p, len(domain), rng.stream("perturbation"))
+        else:
+            perturbed = self._all_perturbed(cells, domain, p, rng)
+            groups = self._specialized(cells, promises, domain, perturbed)
+            place, cell = draw(cells, groups, rng.stream("draw"))
+            value = perturbed[place]
+        return _recipe(cells, groups, cell, value, SampledRecipe.Mechanism(p, self.least, domain.texts))
+
+    def _all_perturbed(self, cells: Cells, domain: SensitiveDomain, p: Fraction, rng: Random) -> np.ndarray:
+        """A perturbed code for every row, in the order of the cells."""
+        held = np.repeat(domain.code[cells.values[:, 0]], cells.counts)
+        return perturb(held, p, len(domain), rng.stream("perturbation"))
+
+    def _specialized(
+        self, cells: Cells, promises: Promises, domain: SensitiveDomain, perturbed: np.ndarray
+    ) -> np.ndarray:
+        assert self.categories is not None
+        of_value = classes_of(domain.texts, self.categories)
+        classes, size = of_value[perturbed], len(self.categories)
+        row_cell = np.repeat(np.arange(len(cells)), cells.counts)
+        held = np.bincount(row_cell * size + classes, minlength=len(cells) * size).reshape(-1, size)
+        return specialized_groups(cells, promises, self.least, held)
+
+
+def _texts(listed: Any, what: str) -> tuple[str, ...]:
+    if isinstance(listed, str) or not isinstance(listed, Sequence) or not listed:
+        raise JobError(f"perturbed-generalization: {what} is a list of values.", attempt='["0", "1", "2"].')
+    return tuple(map(str, listed))
+
+
+def _recipe(
+    cells: Cells, groups: np.ndarray, drawn: np.ndarray, value: np.ndarray, mechanism: SampledRecipe.Mechanism
+) -> SampledRecipe:
+    """An entry for the rows of each cell that are not drawn, which keep their group, and one for each drawn row."""
+    left = cells.counts - np.bincount(drawn, minlength=len(cells))
+    kept = np.flatnonzero(left)
+    published = np.zeros(len(kept) + len(drawn), bool)
+    published[len(kept) :] = True
+    plain = Recipe(
+        cells,
+        np.concatenate([kept, drawn]),
+        groups[np.concatenate([kept, drawn])],
+        np.concatenate([left[kept], np.ones(len(drawn), np.int64)]),
+        int(groups.max(initial=-1)) + 1,
+        np.concatenate([np.zeros(len(kept), np.int32), value.astype(np.int32)])[:, None],
+        "sets",
+        published=published,
+    )
+    return SampledRecipe.of(plain, mechanism)

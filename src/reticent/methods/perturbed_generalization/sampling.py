@@ -1,0 +1,19 @@
+"""Phase 3, stratified sampling: one tuple of each group, uniformly (steps S1 to S4)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from reticent.table.cells import Cells
+
+
+def draw(cells: Cells, group_of_cell: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """For each group the place of its drawn row among all rows, in the order of their cells, and that row's cell."""
+    order = np.argsort(group_of_cell, kind="stable")
+    until = np.cumsum(cells.counts[order])
+    size = np.bincount(group_of_cell, weights=cells.counts).astype(np.int64)
+    place = np.cumsum(size) - size + rng.integers(0, size)
+    found = np.searchsorted(until, place, side="right")
+    cell = order[found]
+    first = np.cumsum(cells.counts) - cells.counts
+    return first[cell] + (place - (until[found] - cells.counts[cell])), cell

@@ -1,0 +1,121 @@
+"""The crucial tuple of a person: the one published row whose labels cover them (Tao et al. 2008, step A1).
+
+It is one because groups are disjoint (property G3; ERRATA 5.7).  `crucial_rows` looks whether they are, and says which row covers
+each of some people; exact for sets, holes, nulls and `*`.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from reticent.kernels.box_routing import route
+from reticent.release.manifest import ColumnEntry
+from reticent.release.reading.extent import Extent
+from reticent.release.reading.places import places_of, rebuilt
+from reticent.release.reading.scale import Scale, Tree, scale
+
+FEW = 8  # so many boxes are compared one by one
+
+
+@dataclass(frozen=True, eq=False)
+class ReadColumn:
+    """A quasi-identifier of a sampled release: the distinct label of each row, and what each label covers."""
+
+    entry: ColumnEntry
+    label: np.ndarray
+    scale: Scale
+    extents: list[Extent]
+
+
+def read_column(entry: ColumnEntry, labels: pl.Series, people: pl.Series | None = None) -> ReadColumn:
+    """The labels of a column; `people` are the values that a hierarchy was built from, if one was."""
+    number, distinct = numbered(labels)
+    whole = entry if people is None else rebuilt(entry, people)
+    lines = scale(whole, distinct.to_list())
+    return ReadColumn(whole, number, lines, lines.read(distinct.to_list()))
+
+
+def crucial_rows(columns: Sequence[ReadColumn], people: Sequence[pl.Series] | None = None) -> np.ndarray | None:
+    """For each of the people the row whose labels cover them, -1 where none does; None where labels overlap.
+
+    `people` are their quasi-identifiers, column by column; without them only whether labels overlap is answered.
+    """
+    spans, sets, points, codes = [], [], [], 1
+    for at, column in enumerate(columns):
+        known, code = _codes(column, None if people is None else people[at])
+        spans.append(_spans(column.extents, known, sets, isinstance(column.scale, Tree)))
+        points.append(code)
+        codes = max(codes, len(known) + 2)
+    base = np.cumsum([0, *map(len, spans)])[:-1]
+    span = np.ascontiguousarray(np.concatenate(spans), np.int32)
+    boxes = np.column_stack([column.label + start for column, start in zip(columns, base, strict=True)])
+    rows = np.flatnonzero((span[boxes, 0] <= span[boxes, 1]).all(axis=1))  # a label may cover none of these values
+    owner = np.full(len(points[0]), -1, np.int64)
+    if not len(rows):
+        return owner
+    member = _table(sets, codes)
+    where = np.ascontiguousarray(np.column_stack(points), np.int32)
+    apart = route(np.ascontiguousarray(boxes[rows], np.int32), where, span, member, codes, FEW, owner)
+    return np.where(owner >= 0, rows[owner], -1) if apart else None
+
+
+def numbered(series: pl.Series) -> tuple[np.ndarray, pl.Series]:
+    """The number of each value among the distinct ones, and these."""
+    distinct = series.unique(maintain_order=True)
+    table = pl.DataFrame({"value": distinct, "number": np.arange(len(distinct))})
+    rows = pl.DataFrame({"value": series}).join(table, on="value", how="left", nulls_equal=True, maintain_order="left")
+    return rows["number"].to_numpy(), distinct
+
+
+def _codes(column: ReadColumn, people: pl.Series | None) -> tuple[list[Any], np.ndarray]:
+    """The places that codes stand for, in order (then the null, then whatever the schema does not explain), and each person's.
+
+    Without people, places that tell labels apart: ranges that overlap share an end of one of them.
+    """
+    tree = isinstance(column.scale, Tree)
+    if people is None:
+        ends = {end for extent in column.extents if extent.form == "range" for end in (extent.lower, extent.upper)}
+        return (list(range(len(column.scale.leaf))) if tree else sorted(ends)), np.zeros(0, np.int64)
+    which, values = numbered(people)
+    places = places_of(column.scale, column.entry, values)
+    known = list(range(len(column.scale.leaf))) if tree else sorted({place for place in places if place is not None})
+    code = {place: at for at, place in enumerate(known)}
+    missing = [len(known) + (value is not None) for value in values.to_list()]
+    found = [missing[at] if place is None else code[place] for at, place in enumerate(places)]
+    return known, np.array(found, np.int64)[which]
+
+
+def _spans(extents: Sequence[Extent], known: list[Any], sets: list[Any], tree: bool) -> np.ndarray:
+    """(first code, last code, row of `sets` or -1) of each label; sets with holes are added to `sets`."""
+    found = np.empty((len(extents), 3), np.int64)
+    null = len(known)
+    for at, extent in enumerate(extents):
+        if extent.form == "any":
+            found[at] = 0, null + 1, -1
+        elif extent.form == "null":
+            found[at] = null, null, -1
+        elif tree:
+            leaves = extent.leaves
+            first, last = leaves[0], leaves[-1]
+            whole = last - first + 1 == len(leaves)
+            found[at] = first, last, -1 if whole else len(sets)
+            if not whole:
+                sets.append(leaves)
+        else:
+            found[at] = bisect_left(known, extent.lower), bisect_right(known, extent.upper) - 1, -1
+    return found
+
+
+def _table(sets: Sequence[Sequence[int]], codes: int) -> np.ndarray:
+    """(sets, codes): 1 where a set holds a code."""
+    member = np.zeros((max(len(sets), 1), codes + 2), np.uint8)
+    lengths = np.fromiter(map(len, sets), np.int64, len(sets))
+    member[np.repeat(np.arange(len(sets)), lengths), np.fromiter(chain.from_iterable(sets), np.int64)] = 1
+    return member

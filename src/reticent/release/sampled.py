@@ -1,0 +1,170 @@
+"""The sampled kind as its recipient reads it: one row for each group, labels, a perturbed sensitive value, and the group's size G."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+import polars as pl
+
+from reticent.errors import RequestError
+from reticent.release import shape
+from reticent.release.answer import Answer
+from reticent.release.data import Schema
+from reticent.release.generalized import with_bounds
+from reticent.release.kind import Question, Sight, Tables
+from reticent.release.manifest import Manifest
+from reticent.release.sampled_counts import SampledCounts, Selected
+from reticent.release.shape import Checker, Misshapen
+from reticent.release.wording import FOR_ALL, coarser_columns, heading, persons, promise_sentence, several_rows
+from reticent.table.cells import Cells
+from reticent.table.roles import Role
+
+SIZE = "G"
+
+
+def _probability(value: Any) -> Any:
+    try:
+        if isinstance(value, float | str) and 0 < Fraction(str(value)) < 1:
+            return value
+    except (ValueError, ZeroDivisionError):
+        pass
+    raise Misshapen("no probability between 0 and 1")
+
+
+def _least(value: Any) -> int:
+    if shape.count(value) < 1:
+        raise Misshapen("no group size")
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class Sampled:
+    kind: ClassVar[str] = "sampled"
+    files: ClassVar[tuple[str, ...]] = ("data",)
+    own: ClassVar[dict[str, Checker]] = {"p": _probability, "k": _least, "domain": shape.listed(shape.text)}
+    optional: ClassVar[frozenset[str]] = frozenset()
+
+    def check(self, manifest: Manifest) -> None:
+        if not manifest.named(Role.QUASI) or len(manifest.named(Role.SENSITIVE)) != 1:
+            raise Misshapen("a sampled release has quasi-identifiers and one sensitive column", inside=True)
+        if len(manifest.columns) != len(manifest.named(Role.QUASI)) + 1:
+            raise Misshapen("a sampled release carries no other column", inside=True)
+        domain = manifest.own["domain"]
+        if len(set(domain)) != len(domain) or len(domain) < 2:
+            raise Misshapen("a domain has two different values or more", inside=True)
+        if SIZE in {column.name for column in manifest.columns}:
+            raise Misshapen(f"a column is named {SIZE}", inside=True)
+
+    def schemas(self, manifest: Manifest) -> dict[str, Schema]:
+        rows = {c.name: "String" if c.role == Role.QUASI else c.dtype for c in manifest.columns}
+        return {"data": {**rows, SIZE: "Int64"}}
+
+    def frame(self, tables: Tables, manifest: Manifest, *, bounds: bool) -> pl.DataFrame:
+        data = tables["data"]
+        return with_bounds(data, manifest).with_columns(data[SIZE]) if bounds else data
+
+    def sight(self, tables: Tables, manifest: Manifest, cells: Cells) -> Sight:
+        raise RequestError(
+            "This attack reads the values that groups hold; a sampled release shows one perturbed value of each group.",
+            attempt="--as corruption, the attack that it is made against.",
+        )
+
+    def value_counts(self, tables: Tables, manifest: Manifest, column: str) -> pl.DataFrame:
+        raise RequestError(
+            "In a sampled release one perturbed value of each group is published: counts of them are not those of the people.",
+            attempt="release.count, which estimates them.",
+        )
+
+    def estimate(self, tables: Tables, manifest: Manifest, question: Question) -> Answer:
+        """A condition on the labels, or on the ends that frame(bounds=True) gives, selects whole groups."""
+        frame = self.frame(tables, manifest, bounds=True)
+        column = manifest.sensitive.name
+        chosen = np.ones(len(frame), bool)
+        if question.where is not None:
+            if column in question.where.meta.root_names():
+                raise RequestError(
+                    f"{column!r} was perturbed: a condition on it would select by noise.",
+                    attempt="values=[...], which reconstructs how many have them.",
+                )
+            chosen = frame.select(question.where.alias("\x00")).to_series().fill_null(False).to_numpy()
+        if question.by not in ("inversion", "em"):
+            raise RequestError(f"Reconstruction by {question.by!r} is not known.", attempt='by = "inversion" or "em".')
+        counts = SampledCounts.of(tables["data"], manifest)
+        found = counts.answer(Selected.rows(chosen), question.values, question.aggregate)
+        if question.by == "em" and question.aggregate == "count" and question.values is not None:
+            among = counts.domain.is_in(list(question.values)).to_numpy()
+            return Answer(float(counts.histogram(chosen, by="em")[among].sum()), std_error=found.std_error)
+        return found
+
+    def readme(self, manifest: Manifest) -> str:
+        column, own = manifest.sensitive.name, manifest.own
+        parts = heading(manifest)
+        parts += [
+            f"`{manifest.data[0]}` holds one row for each group of at least {_groups_of(manifest)} people. The labels are those of the whole",
+            f"group; `{column}` is that of one person of it, drawn at random, and was kept with probability p = {own['p']} or else drawn",
+            f"from the {len(own['domain'])} values of its domain, each being equally likely; `{SIZE}` is how many rows the group has. {_domain(manifest)}",
+            "",
+            f"Absurd rows, such as a value that nobody with these labels can have, are expected: a perturbed `{column}` goes with anything.",
+            f"So no single row says what a person has. Weight each row by `{SIZE}`, and reconstruct counts of many rows: of N people, those with",
+            f"one of v values are estimated as (the sum of `{SIZE}` over rows that show one - (1 - p) N v / {len(own['domain'])}) / p.",
+            "",
+            "```python",
+            "import polars as pl, reticent as rt",
+            'release = rt.open("this folder")',
+            'release.count(pl.col("...") == "...", values=["..."])      # estimate and standard error',
+            "```",
+            "",
+            *coarser_columns(manifest),
+            "",
+            "## What is promised",
+            "",
+            *(f"- {promise_sentence(promise)}" for promise in manifest.promises),
+        ]
+        return "\n".join([*parts, *_limits(manifest)]) + "\n"
+
+
+def _groups_of(manifest: Manifest) -> str:
+    each = manifest.rows_per_person
+    return f"{manifest.own['k']}" + (
+        "" if each == 1 else f" ({manifest.own['k'] * each} rows: at most {each} of one person)"
+    )
+
+
+def _domain(manifest: Manifest) -> str:
+    column = manifest.sensitive
+    if column.hierarchy is not None or column.order is not None or "domain" in manifest.method.parameters:
+        return "The domain was declared by the publisher."
+    return "The domain is the values that occur in the data: `manifest.json` tells which they are."
+
+
+def _limits(manifest: Manifest) -> list[str]:
+    corrupted = "- Corruption is meant: an adversary who has learned the true values of any other people, of everyone else even, is within the"
+    grouping = manifest.method.parameters.get("grouping", "mondrian")
+    return [
+        "",
+        "## What is not",
+        "",
+        corrupted,
+        "  promise, whoever they are. It assumes that this person's value is believed independently of theirs.",
+        "- A prior that believes more strongly in one value than lambda is outside of it.",
+        *(
+            [
+                "- Groups were made by looking at perturbed values; the promise is calibrated as if each group were one person."
+            ]
+            if grouping == "specialization"
+            else []
+        ),
+        "- Whether someone is in the data is not hidden: labels and group sizes are those of everybody in it.",
+        "- Ends and members of labels are values that people have, drawn or not.",
+        f"- It is about this release alone, and it assumes {persons(manifest)}: a second release draws again, and both say more.",
+        *several_rows(
+            manifest, "rows that lie in different groups are drawn and perturbed apart, and together say more"
+        ),
+        FOR_ALL,
+    ]
+
+
+READER = Sampled()

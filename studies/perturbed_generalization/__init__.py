@@ -1,0 +1,1 @@
+"""The experiments of paper 5: perturbed generalization (Tao, Xiao, Li & Zhang, ICDE 2008, section VII)."""

@@ -1,0 +1,182 @@
+"""The corruption attack: on releases, from lists of people, and by Monte Carlo over the whole of publish and attack."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+
+import numpy as np
+import polars as pl
+import pytest
+
+import reticent as rt
+from reticent.attacks.corruption import Situation
+from reticent.attacks.corruption.unmasked import left_over
+from reticent.cli.main import main
+from reticent.errors import RequestError
+
+RNG = np.random.default_rng(5)
+TABLE = pl.DataFrame({"id": np.arange(120), "a": RNG.integers(0, 30, 120), "s": RNG.choice(list("wxyz"), 120)})
+JOB = rt.Job(
+    columns={"id": rt.identifying(), "a": rt.quasi(), "s": rt.sensitive()},
+    promises=[rt.RhoGuarantee("0.2", "0.5", "0.3")],
+    method=rt.PerturbedGeneralization(k=4),
+)
+
+
+@pytest.fixture(scope="module")
+def release(tmp_path_factory):
+    return rt.open(rt.publish(JOB, frame=TABLE, seed=1).save(tmp_path_factory.mktemp("x") / "release"))
+
+
+def attack(release, **how):
+    return rt.attack(release, TABLE, "corruption", lambda_="0.3", **how).to_dict()
+
+
+def test_the_worst_attack_stays_within_what_is_promised(release):
+    found = attack(release)
+    assert found["targets"] == 120
+    assert found["worst_posterior"] <= found["promised"] == 0.5
+    assert found["worst_posterior"] <= found["bound"] <= found["bound_theorem2"]
+    assert found["worst_growth"] <= found["growth_bound"] <= found["growth_bound_theorem3"]
+    assert 0 < found["h"] < 1
+    assert {"attack", "targets", "success", "low", "high", "baseline", "worst_posterior", "promised"} <= set(found)
+
+
+def test_the_search_is_the_exact_posterior_of_its_worst_victim(release):
+    """Everyone else corrupted: the driver's figure is the maximum of equations 4 to 19 over all victims."""
+    found, frame = attack(release), release.frame(bounds=True)
+    p, domain = Fraction(str(release.manifest.own["p"])), release.manifest.own["domain"]
+    worst = Fraction(0)
+    for row in frame.iter_rows(named=True):
+        held = TABLE.filter(pl.col("a").is_between(row["a_lower"], row["a_upper"]))["s"].to_list()
+        assert len(held) == row["G"]
+        y = domain.index(row["s"])
+        for victim in range(len(held)):
+            others = tuple(domain.index(v) for i, v in enumerate(held) if i != victim)
+            at = Situation(p, len(domain), y, row["G"], others)
+            w = Fraction(1, 5)
+            prior = [w if x == y else (1 - w) / (len(domain) - 1) for x in range(len(domain))]
+            worst = max(worst, at.confidence(prior, [y])[1])
+    assert found["worst_posterior"] == pytest.approx(float(worst), abs=1e-12)
+
+
+def test_who_knows_less_learns_less(release):
+    everyone = attack(release)
+    none = attack(release, external=TABLE.drop("s"))
+    some = attack(release, corrupted=TABLE.head(60))
+    assert none["worst_posterior"] <= some["worst_posterior"] <= everyone["bound"]
+    extraneous = pl.DataFrame({"id": np.arange(200, 260), "a": np.arange(60) % 30})
+    longer = pl.concat([TABLE.drop("s"), extraneous])
+    assert attack(release, external=longer)["worst_posterior"] <= everyone["bound"]
+
+
+def test_one_victim_is_attacked_alone(release):
+    found = attack(release, victim="id=17")
+    assert found["targets"] == 1
+    assert found["worst_posterior"] <= attack(release)["worst_posterior"]
+
+
+@pytest.mark.parametrize(
+    ("how", "says"),
+    [
+        ({"external": TABLE.head(50)}, "does not cover the release"),
+        ({"external": TABLE.drop("a")}, "lacks 1 column"),
+        ({"corrupted": TABLE.with_columns(id=pl.col("id") + 500).head(3)}, "not on the external list"),
+        ({"corrupted": TABLE.drop("s")}, "lacks 1 column"),
+        ({"victim": "id=999"}, "0 people"),
+        ({"victim": "name=Bob"}, "named by columns"),
+        ({"corrupted": TABLE.with_columns(s=pl.lit(None, dtype=pl.String))}, "Nobody is left|contradicts"),
+        ({"rho1": "1.5"}, "below 1"),
+    ],
+)  # fmt: skip
+def test_lists_that_do_not_fit_are_refused(release, how, says):
+    with pytest.raises(RequestError, match=says):
+        attack(release, **how)
+
+
+def test_no_protection_is_possible_against_who_knows_already(release):
+    with pytest.raises(rt.ReticentError, match="no protection is possible"):
+        rt.attack(release, TABLE, "corruption", lambda_=1)
+
+
+@pytest.mark.parametrize("method", [rt.Mondrian(), rt.Anatomy()])
+def test_releases_that_show_values_fall_to_corruption(method):
+    """Lemma 2, and lemma 1 beside it."""
+    promise = rt.ProbabilisticLDiversity(2)
+    columns = {"id": rt.identifying(), "a": rt.quasi(), "s": rt.sensitive()}
+    shown = rt.publish(rt.Job(columns=columns, promises=[promise], method=method), frame=TABLE, seed=1)
+    found = rt.attack(shown, TABLE, "corruption").to_dict()
+    assert (found["success"], found["worst_posterior"]) == (1.0, 1.0)
+    assert found["predicate_prior"] <= 1 == found["predicate_posterior"]
+
+
+def test_a_random_sample_of_a_generalized_table_falls_too():
+    """End of section III: whoever has a value that the sample shows as often as people of the group have it."""
+    rng = np.random.default_rng(2)
+    true = rng.integers(0, 3, (200, 4))
+    sampled = rng.binomial(true, 0.5)
+    surely = left_over(sampled, true)
+    assert 0.1 < (true * surely).sum() / true.sum() < 0.9
+    assert not left_over(np.zeros_like(true), true)[true > 1].any()
+
+
+def test_perturbed_releases_are_refused_with_a_reason():
+    columns = {"id": rt.identifying(), "a": rt.quasi(), "s": rt.sensitive()}
+    shown = rt.publish(
+        rt.Job(columns=columns, promises=[rt.BetaLikeness(2)], method=rt.BetaPerturbation()), frame=TABLE, seed=1
+    )
+    with pytest.raises(RequestError, match="redrawn"):
+        rt.attack(shown, TABLE, "corruption")
+
+
+def test_monte_carlo_over_publish_and_attack_agrees_with_the_exact_posterior():
+    """A victim with a prior, published again and again: of the releases that show y, in so many does the victim have x."""
+    others, prior = ["y", "z", "y", "z"], [0.7, 0.3]  # of y and z
+    job = rt.Job(columns={"a": rt.quasi(), "s": rt.sensitive()}, promises=[rt.DeltaGrowth("0.9", "0.8")],
+                 method=rt.PerturbedGeneralization(k=5, p="0.5", domain=["y", "z"]))  # fmt: skip
+    rng, times, seen = np.random.default_rng(11), 300, np.zeros((2, 2))
+    for run in range(times):
+        value = int(rng.random() < prior[1])
+        table = pl.DataFrame({"a": [1, 2, 3, 4, 5], "s": ["yz"[value], *others]})
+        shown = rt.publish(job, frame=table, seed=run).frame()["s"][0]
+        seen["yz".index(shown), value] += 1
+    for y in range(2):
+        at = Situation(Fraction(1, 2), 2, y, 5, (0, 1, 0, 1))
+        exact = float(at.posterior([Fraction(7, 10), Fraction(3, 10)])[1])
+        n = seen[y].sum()
+        assert abs(seen[y, 1] / n - exact) < 4 * np.sqrt(exact * (1 - exact) / n)
+
+
+def test_the_command_answers_every_key(release, tmp_path, capsys):
+    TABLE.write_csv(tmp_path / "table.csv")
+    TABLE.drop("s").write_csv(tmp_path / "list.csv")
+    TABLE.head(20).write_csv(tmp_path / "known.csv")
+    given = [
+        "attack",
+        str(release.folder),
+        "--source",
+        str(tmp_path / "table.csv"),
+        "--as",
+        "corruption",
+        "--lambda",
+        "0.3",
+        "--json",
+    ]
+    lists = [
+        "--external",
+        str(tmp_path / "list.csv"),
+        "--corrupted",
+        str(tmp_path / "known.csv"),
+        "--victim",
+        "id=100",
+        "--rho1",
+        "0.2",
+    ]
+    for more in ([], lists):
+        assert main([*given, *more]) == 0
+        found = json.loads(capsys.readouterr().out)
+        assert {"worst_growth", "bound", "bound_theorem2", "h", "worst_posterior", "promised", "baseline"} <= set(found)
+    assert main([*given[:5], "skewness", "--lambda", "0.3"]) == 1
+    assert main(given[:-1]) == 0
+    assert "theorem 2" in capsys.readouterr().out

@@ -1,0 +1,138 @@
+"""The audit of sampled releases: what the files show, what the source shows, and what a forger changes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import reticent as rt
+from reticent.audit.measure.drawing import drawn
+from reticent.errors import BundleDamaged
+from reticent.release import bundle
+from reticent.release.kind import reader
+
+RNG = np.random.default_rng(7)
+ROWS = 3000
+TABLE = pl.DataFrame(
+    {
+        "a": RNG.integers(0, 60, ROWS),
+        "b": RNG.choice(list("vwxyz"), ROWS),
+        "s": RNG.choice(6, ROWS, p=[0.5, 0.1, 0.1, 0.1, 0.1, 0.1]),
+    }
+)
+JOB = rt.Job(
+    columns={"a": rt.quasi(), "b": rt.quasi(), "s": rt.sensitive()},
+    promises=[rt.RhoGuarantee("0.3", "0.6", "0.4"), rt.DeltaGrowth("0.4", "0.4")],
+    method=rt.PerturbedGeneralization(k=5),
+)
+
+
+@pytest.fixture
+def folder(tmp_path) -> Path:
+    return Path(rt.publish(JOB, frame=TABLE, seed=1).save(tmp_path / "release"))
+
+
+def forge(folder: Path, data=None, **fields) -> Path:
+    """The same folder with other rows or other fields, sealed as if it had been published so."""
+    manifest = json.loads((folder / "manifest.json").read_text())
+    manifest |= fields
+    if data is not None:
+        from reticent.release.files import write_data
+
+        write_data(folder / "data.parquet", data, "parquet")
+        manifest["rows"] = len(data)
+    manifest.pop("files")
+    (folder / "manifest.json").unlink()
+    made = bundle.of_dict({**manifest, "files": {"data.parquet": {"sha256": "", "bytes": 0}}})
+    (folder / "README.md").write_text(reader("sampled").readme(made))
+    bundle.seal(folder, manifest)
+    return folder
+
+
+def test_an_honest_release_is_undecided_from_its_files_and_kept_against_its_source(folder):
+    alone = rt.audit(folder)
+    assert alone.kept is None
+    assert {verdict.evidence for verdict in alone.promises} == {"from parameters"}
+    found = rt.audit(folder, source=TABLE).to_dict()
+    assert found["kept"] is True
+    assert found["source"]["drawn"]["passed"]
+    assert found["source"]["drawn"]["tests"] == 7
+    assert found["withheld"] == 0
+    assert {"rho-guarantee", "delta-growth", "k-anonymity"} <= set(found["achieved"])
+
+
+def test_a_smaller_p_than_was_used_does_not_explain_the_values(folder):
+    data = rt.open(folder).frame()
+    true = TABLE.with_row_index()
+    forged = data.with_columns(s=pl.lit(0, dtype=pl.Int64))  # every group shows its most frequent value
+    found = rt.audit(forge(folder, forged), source=true.drop("index"))
+    assert found.kept is False
+    assert found.source.findings[0].passed is False
+
+
+def test_a_wrong_g_is_found_against_the_source(folder):
+    data = rt.open(folder).frame()
+    found = rt.audit(forge(folder, data.with_columns(G=pl.col("G") + 1)), source=TABLE)
+    assert found.kept is False
+
+
+def test_a_missing_group_is_found_against_the_source(folder):
+    found = rt.audit(forge(folder, rt.open(folder).frame().head(-1)), source=TABLE)
+    assert found.kept is False
+    assert found.source.withheld > 0
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (lambda data: data.with_columns(G=pl.lit(4, dtype=pl.Int64)), "fewer than 5"),
+        (lambda data: pl.concat([data, data.head(1)]), "cover the same person"),
+        (lambda data: data.with_columns(s=pl.lit(9, dtype=pl.Int64)), "not in the domain"),
+    ],
+)
+def test_files_that_break_the_kind_are_refused(folder, change, says):
+    with pytest.raises(BundleDamaged, match=says):
+        rt.audit(forge(folder, change(rt.open(folder).frame())))
+
+
+@pytest.mark.parametrize("fields", [{"p": 0.95}, {"k": 1}, {"domain": list("0123456789abcdefghijklmnop")}])
+def test_parameters_that_do_not_give_the_promise_break_it(folder, fields):
+    found = rt.audit(forge(folder, **fields))
+    assert found.kept is False or fields.get("k") == 1
+    if "k" in fields:
+        assert {verdict.kept for verdict in found.promises} == {False}
+
+
+@pytest.mark.parametrize("fields", [{"p": 0}, {"p": 1}, {"p": "x"}, {"k": 0}, {"domain": ["0"]}, {"distribution": [1]}])
+def test_a_manifest_that_says_something_else_is_refused(folder, fields):
+    manifest = json.loads((folder / "manifest.json").read_text())
+    (folder / "manifest.json").write_text(bundle.text({**manifest, **fields}))
+    with pytest.raises(BundleDamaged):
+        rt.audit(folder)
+
+
+def test_a_cut_that_overlaps_another_is_found_in_sets_and_ranges(folder):
+    data = rt.open(folder).frame()
+    wider = data.with_columns(a=pl.when(pl.int_range(pl.len()) == 0).then(pl.lit("[0, 59]")).otherwise("a"),
+                              b=pl.when(pl.int_range(pl.len()) == 0).then(pl.lit("{v, w, x, y, z}")).otherwise("b"))  # fmt: skip
+    with pytest.raises(BundleDamaged, match="cover the same person"):
+        rt.audit(forge(folder, wider))
+
+
+def test_honest_draws_pass_and_unperturbed_ones_do_not():
+    rng = np.random.default_rng(3)
+    groups, size, m, p = 400, 6, 8, 0.25
+    true = rng.choice(m, (groups, size), p=[0.4, 0.2, 0.1, 0.1, 0.05, 0.05, 0.05, 0.05])
+    group = np.repeat(np.arange(groups), size)
+    pairs, count = np.unique(group * m + true.ravel(), return_counts=True)
+    drawn_value = true[np.arange(groups), rng.integers(0, size, groups)]
+    kept = rng.random(groups) < p
+    honest = np.where(kept, drawn_value, rng.integers(0, m, groups))
+    assert drawn(pairs // m, pairs % m, count, honest, p, m).passed
+    forged = drawn(pairs // m, pairs % m, count, drawn_value, p, m)
+    assert not forged.passed
+    assert forged.telling

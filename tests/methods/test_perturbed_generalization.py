@@ -1,0 +1,193 @@
+"""The three phases, and what is refused before anything is written."""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+
+import numpy as np
+import polars as pl
+import pytest
+
+import reticent as rt
+from reticent.errors import ReticentError
+from reticent.methods.perturbed_generalization.perturbation import perturb
+from reticent.methods.perturbed_generalization.sampling import draw
+from reticent.randomness import Random
+from reticent.table.cells import Cells
+from reticent.table.domain import range_domain
+
+RNG = np.random.default_rng(1)
+TABLE = pl.DataFrame({"a": RNG.integers(0, 20, 200), "b": RNG.choice(list("xyz"), 200), "s": RNG.integers(0, 5, 200)})
+COLUMNS = {"a": rt.quasi(), "b": rt.quasi(), "s": rt.sensitive()}
+RHO = rt.RhoGuarantee("0.3", "0.6", "0.4")
+
+
+def job(**changes) -> rt.Job:
+    given = {"columns": COLUMNS, "promises": [RHO], "method": rt.PerturbedGeneralization(k=4)}
+    return rt.Job(**{**given, **changes})
+
+
+class Every:
+    """A generator that gives each whole number below a limit once."""
+
+    def integers(self, low, high, size, dtype):
+        assert high == size
+        return np.arange(size, dtype=dtype)
+
+
+@pytest.mark.parametrize("p", ["1/4", "0.3", "1/7"])
+def test_probabilities_are_exactly_those_published(p):
+    share, domain = Fraction(p), 5
+    for code in range(domain):
+        codes = np.full(share.denominator * domain, code)
+        shown = Counter(perturb(codes, share, domain, Every()).tolist())
+        for value in range(domain):
+            wanted = (1 - share) / domain + (share if value == code else 0)
+            assert Fraction(shown[value], len(codes)) == wanted
+
+
+def test_which_tuple_is_drawn_is_uniform():
+    """Over many draws each row of each group comes up as often as any, in six standard deviations."""
+    axis = range_domain("x", "numeric", "Int64", ["0", "1", "2"], np.arange(3), null=False)
+    counts = np.array([3, 1, 2, 4])
+    cells = Cells((axis,), (), np.zeros((4, 1), np.int32), np.zeros((4, 0), np.int32), counts)
+    groups = np.array([0, 1, 0, 1])
+    rng, times = Random.from_seed(2).stream("x"), 6000
+    seen = np.zeros(10)
+    for _ in range(times):
+        place, cell = draw(cells, groups, rng)
+        assert groups[cell].tolist() == [0, 1]
+        seen[place] += 1
+    row_group = np.repeat(groups, counts)
+    assert seen[row_group == 0].sum() == seen[row_group == 1].sum() == times
+    assert (np.abs(seen - times / 5) < 6 * np.sqrt(times * 0.2 * 0.8)).all()
+
+
+@pytest.mark.parametrize("how", [{"k": 4}, {"s": "0.25"}, {"k": 4, "cuts": "median"}, {"k": 4, "p": "0.2"},
+                                 {"k": 4, "grouping": "specialization", "categories": [["0", "1"], ["2", "3", "4"]]}])  # fmt: skip
+def test_every_way_publishes_audits_and_is_attacked(how, tmp_path):
+    release = rt.publish(job(method=rt.PerturbedGeneralization(**how)), frame=TABLE, seed=1)
+    frame = release.frame()
+    assert len(frame) <= len(TABLE) / 4
+    assert release.manifest.withheld == 0
+    found = rt.audit(release, source=TABLE)
+    assert found.kept
+    assert found.achieved["k-anonymity"] >= 4
+    assert found.achieved["rho-guarantee"] <= 0.6
+    assert rt.audit(release).kept is None
+    attacked = rt.attack(release, TABLE, "corruption", lambda_="0.4", rho1="0.3")
+    assert attacked.worst_posterior <= attacked.bound <= attacked.bound_theorem2
+    assert attacked.worst_growth <= attacked.growth_bound
+
+
+def test_p_left_out_is_the_largest_that_keeps_every_promise():
+    promises = [RHO, rt.DeltaGrowth("0.2", "0.3")]
+    p = Fraction(str(rt.publish(job(promises=promises), frame=TABLE, seed=1).manifest.own["p"]))
+    assert all(promise.holds(p, 4, 5) for promise in promises)
+    assert not all(promise.holds(p + Fraction(1, 10**6), 4, 5) for promise in promises)
+
+
+def test_specialization_is_calibrated_with_k_1():
+    how = {"grouping": "specialization", "categories": [["0", "1"], ["2", "3", "4"]]}
+    ps = [
+        rt.publish(job(method=rt.PerturbedGeneralization(k=4, **more)), frame=TABLE, seed=1).manifest.own["p"]
+        for more in (how, {})
+    ]
+    assert ps[0] < ps[1]
+    assert RHO.holds(Fraction(str(ps[0])), 1, 5)
+    assert not RHO.holds(Fraction(str(ps[1])), 1, 5)
+
+
+def test_groups_count_persons():
+    table = TABLE.with_columns(who=pl.int_range(pl.len()) // 2)
+    columns = {**COLUMNS, "who": rt.identifying(rows_per_person=2)}
+    release = rt.publish(job(columns=columns), frame=table, seed=1)
+    assert release.frame()["G"].min() >= 8
+    assert rt.audit(release, source=table).achieved["k-anonymity"] >= 4
+
+
+@pytest.mark.parametrize(
+    ("sensitive", "how", "size", "declared"),
+    [
+        (rt.sensitive(), {}, 5, False),
+        (rt.sensitive(), {"domain": list("01234567")}, 8, True),
+        (rt.sensitive(order=list("012345")), {}, 6, True),
+        (rt.sensitive(hierarchy=[[v, "low" if v < "3" else "high", "*"] for v in "0123456"]), {}, 7, True),
+    ],
+)
+def test_the_domain_is_the_declared_one_and_the_readme_says_which(sensitive, how, size, declared):
+    table = TABLE.with_columns(pl.col("s").cast(pl.String))
+    release = rt.publish(
+        job(columns={**COLUMNS, "s": sensitive}, method=rt.PerturbedGeneralization(k=4, **how)), frame=table, seed=1
+    )
+    assert len(release.manifest.own["domain"]) == size
+    said = (release.folder / "README.md").read_text()
+    assert ("declared by the publisher" in said) == declared
+    assert "Absurd rows" in said
+    assert "Weight each row by `G`" in said
+    assert "orruption" in said
+    assert rt.audit(release, source=table).kept
+
+
+@pytest.mark.parametrize(
+    ("made", "says"),
+    [
+        (lambda: rt.PerturbedGeneralization(p=0), "between 0 and 1"),
+        (lambda: rt.PerturbedGeneralization(p=1), "between 0 and 1"),
+        (lambda: rt.PerturbedGeneralization(p="1.2"), "between 0 and 1"),
+        (lambda: rt.PerturbedGeneralization(s=0), "above 0 and at most 1"),
+        (lambda: rt.PerturbedGeneralization(s="1.5"), "above 0 and at most 1"),
+        (lambda: rt.PerturbedGeneralization(k=0), "k >= 1"),
+        (lambda: rt.PerturbedGeneralization(k=2, s="0.5"), "not both"),
+        (lambda: rt.PerturbedGeneralization(grouping="incognito"), "not known"),
+        (lambda: rt.PerturbedGeneralization(grouping="specialization"), "belong together"),
+        (lambda: rt.RhoGuarantee("0.4", "0.4", "0.1"), "rho1 < rho2"),
+        (lambda: rt.RhoGuarantee("0.4", "0.3", "0.1"), "rho1 < rho2"),
+        (lambda: rt.RhoGuarantee("0.1", "0.3", 1), "no protection is possible"),
+        (lambda: rt.DeltaGrowth("0.1", 1), "no protection is possible"),
+        (lambda: rt.DeltaGrowth("0.1", "1.5"), "between 0 and 1"),
+        (lambda: rt.DeltaGrowth(0, "0.5"), "above 0"),
+    ],
+)  # fmt: skip
+def test_parameters_that_make_no_sense_are_refused(made, says):
+    with pytest.raises(ReticentError, match=says):
+        made()
+
+
+@pytest.mark.parametrize(
+    ("changes", "table", "says"),
+    [
+        ({"promises": [rt.DeltaGrowth("0.3", "0.1")]}, TABLE, r"below 1/5"),
+        ({}, TABLE.with_columns(s=pl.lit(1)), "domain of one value"),
+        ({}, TABLE.with_columns(s=pl.col("s") + 0.5), "binning"),
+        ({}, TABLE.with_columns(s=pl.int_range(pl.len()) * 3), "binning"),
+        ({}, TABLE.with_columns(s=pl.when(pl.col("s") > 0).then(pl.col("s"))), "missing in|null|missing"),
+        ({"columns": {**COLUMNS, "s": rt.sensitive(missing="category")}},
+         TABLE.with_columns(s=pl.when(pl.col("s") > 0).then(pl.col("s"))), "missing in"),
+        ({"columns": {**COLUMNS, "b": rt.sensitive()}, "promises": [rt.RhoGuarantee("0.3", "0.6", "0.4", "s")]}, TABLE, "one sensitive column"),
+        ({"columns": {**COLUMNS, "b": rt.insensitive()}}, TABLE, "carries no insensitive"),
+        ({"method": rt.PerturbedGeneralization(k=201)}, TABLE, "cannot be made of 200"),
+        ({"method": rt.PerturbedGeneralization(k=4, p="0.9")}, TABLE, "does not keep"),
+        ({"method": rt.PerturbedGeneralization(k=4, domain=["0", "1"])}, TABLE, "not in the domain"),
+        ({"method": rt.PerturbedGeneralization(k=4, grouping="specialization", categories=[["0"], ["1"]])}, TABLE, "leave out 3"),
+        ({"columns": {"G": rt.quasi(), "b": rt.quasi(), "s": rt.sensitive()}}, TABLE.rename({"a": "G"}), "column 'G' of its own"),
+        ({"promises": [rt.KAnonymity(3)]}, TABLE, "cannot keep k-anonymity"),
+        ({"prepare": [rt.Suppression(l=2)]}, TABLE, "takes no preparing stage"),
+        ({"release": rt.Output(suppress_at_most="0.1")}, TABLE, "suppress_at_most"),
+    ],
+)  # fmt: skip
+def test_bad_input_writes_nothing(changes, table, says, tmp_path):
+    with pytest.raises(ReticentError, match=says):
+        rt.publish(job(**changes), frame=table, to=tmp_path / "out")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_same_release_is_read_from_csv_and_parquet(tmp_path):
+    frames = []
+    for form in ("csv", "parquet"):
+        release = rt.publish(job(release=rt.Output(format=form)), frame=TABLE, seed=4)
+        frames.append(rt.open(release.save(tmp_path / form, again=True)).frame(bounds=True))
+        assert rt.audit(tmp_path / form, source=TABLE).kept
+    assert frames[0].equals(frames[1])
+    assert {"a_lower", "a_upper", "G"} <= set(frames[0].columns)
