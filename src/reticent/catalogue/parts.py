@@ -11,6 +11,9 @@ METHODS = {
     "sabre": Row("reticent.methods.sabre:Sabre", ("share", "fill", "axes")),
     "beta-perturbation": Row("reticent.methods.beta_perturbation:BetaPerturbation", ("matrix", "conditioning")),
     "anatomy": Row("reticent.methods.anatomy:Anatomy", ("grouping",)),
+    "distribution": Row(
+        "reticent.methods.distribution:Distribution", ("group_by", "within", "fakes", "arity", "size", "k")
+    ),
 }
 STAGES = {
     "suppression": Row("reticent.methods.suppression:Suppression", ("l", "kind", "column", "acknowledge")),
@@ -25,6 +28,7 @@ KINDS = {
     "generalized": _kind("generalized"),
     "anatomized": _kind("anatomized"),
     "perturbed": _kind("perturbed"),
+    "transformed": _kind("transformed"),
 }
 PLAIN = "generalized"
 """The kind that tables of other tools are read as."""
@@ -35,4 +39,5 @@ ATTACKS = {
     "skewness": AttackRow("reticent.attacks.skewness:skewness"),
     "similarity": AttackRow("reticent.attacks.similarity:similarity"),
     "eligibility": AttackRow("reticent.attacks.eligibility.attack:eligibility", needs_source=False),
+    "algorithm": AttackRow("reticent.attacks.algorithm.attack:algorithm", needs_source=False),
 }

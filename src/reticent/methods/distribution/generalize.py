@@ -56,7 +56,9 @@ def generalized(held: Held, tree: Tree, weights: np.ndarray) -> np.ndarray:
     """Algorithm 1: (entries, 3) of group, node and how many values are generalized to it."""
     lengths = np.diff(held.starts)
     deepest = int(tree.depth.max()) + 1
-    room = int(np.minimum(np.minimum(lengths * deepest * (int(tree.children.max(initial=1)) + 1), held.sizes), len(tree)).sum())
+    room = int(
+        np.minimum(np.minimum(lengths * deepest * (int(tree.children.max(initial=1)) + 1), held.sizes), len(tree)).sum()
+    )
     out = np.empty((room, 3), np.int64)
     scratch = np.zeros((3, len(tree)), np.int64)
     entries = allocate(held.starts, tree.leaf[held.value], held.count, tree.weighted(weights), scratch, out)

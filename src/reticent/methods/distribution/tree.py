@@ -55,7 +55,9 @@ class Tree:
 
     def below(self, of_leaf: np.ndarray) -> np.ndarray:
         """The sum over the leaves of each node: (..., leaves) -> (..., nodes)."""
-        until = np.concatenate([np.zeros((*of_leaf.shape[:-1], 1), of_leaf.dtype), np.cumsum(of_leaf, axis=-1)], axis=-1)
+        until = np.concatenate(
+            [np.zeros((*of_leaf.shape[:-1], 1), of_leaf.dtype), np.cumsum(of_leaf, axis=-1)], axis=-1
+        )
         return until[..., self.last + 1] - until[..., self.first]
 
     def reduced(self, masses: np.ndarray) -> np.ndarray:
@@ -64,8 +66,9 @@ class Tree:
         weights[0] = 1
         if len(self) > 1:
             starts = np.flatnonzero(np.diff(self.parent, prepend=-2))[1:]
-            shared = np.gcd.reduceat(weights, starts)
-            weights[1:] //= np.maximum(np.repeat(shared, np.diff(np.append(starts, len(self)))), 1)
+            shared = np.repeat(np.gcd.reduceat(weights, starts), np.diff(np.append(starts, len(self))))
+            weights[1:] //= np.maximum(shared, 1)
+            weights[1:][shared == 0] = 1  # below a node without mass any split is as good
         return weights
 
     def weighted(self, weights: np.ndarray) -> np.ndarray:

@@ -1,0 +1,139 @@
+"""P-privacy (Koudas, Srivastava, Yu & Zhang, VLDB 2009, definition 3.2), recounted in whole numbers for every group.
+
+With m(N) the published values at and below a node, definition 3.2 says: of what the children of N hold together, each child C holds
+its share w(C) / W(N).  Then the target is compared with the one that the promise names, where that can be computed: declared curves
+from the domain alone, the table's own distribution where the source is at hand.  The distance is exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from math import exp
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from reticent.audit.evidence import Evidence, Judgement, Targeted
+from reticent.audit.measure.comparison import exact
+
+CHUNK = 1 << 22
+DRAWN = Fraction(1, 10**8)  # declared curves are drawn with nine digits
+
+
+def judge(asked: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
+    targeted = evidence.targeted
+    if targeted is None:
+        return Judgement({}, False)
+    broken = not_private(targeted)
+    believed = max(max(shares) for shares in targeted.shares)
+    distance = _named(asked, evidence, evidence.column(column).name)
+    achieved: dict[str, Any] = {"alpha": believed, "groups_off_target": broken}
+    if distance is not None:
+        achieved["distance"] = distance
+    allowed = DRAWN if asked.get("exact", False) else exact(asked.get("distance", "1/20")) + DRAWN
+    if isinstance(asked.get("target", "source"), str) and asked.get("exact", False):
+        allowed = Fraction(0)
+    return Judgement(achieved, not broken and (distance is None or distance <= allowed))
+
+
+def not_private(targeted: Targeted) -> int:
+    """How many groups do not follow their target."""
+    nodes, broken = len(targeted.parent), 0
+    group = np.unique(targeted.group)
+    each = max(CHUNK // nodes, 1)
+    for target in range(len(targeted.weights)):
+        mine = group[targeted.target[group] == target]
+        for start in range(0, len(mine), each):
+            broken += _off(targeted, mine[start : start + each], targeted.weights[target])
+    return broken
+
+
+def _off(targeted: Targeted, groups: np.ndarray, weights: Sequence[int]) -> int:
+    """A table of (groups, nodes), added up towards the root; every split compared with its weights."""
+    at = np.isin(targeted.group, groups)
+    below = np.zeros((len(groups), len(weights)), np.int64)
+    below[np.searchsorted(groups, targeted.group[at]), targeted.node[at]] = targeted.count[at]
+    children: dict[int, list[int]] = {}
+    for node, above in enumerate(targeted.parent.tolist()):
+        if above >= 0:
+            children.setdefault(above, []).append(node)
+    off = np.zeros(len(groups), bool)
+    large = max(weights) * int(targeted.count.sum()) * max(map(len, children.values()), default=1) >= 1 << 62
+    for node in sorted(children, key=lambda one: -_depth(one, targeted.parent)):
+        held = below[:, children[node]]
+        passed = held.sum(axis=1)
+        share = np.array([weights[child] for child in children[node]], object if large else np.int64)
+        off |= (held * share.sum() != passed[:, None] * share[None, :]).any(axis=1)
+        below[:, node] += passed
+    return int(off.sum())
+
+
+def _depth(node: int, parent: np.ndarray) -> int:
+    found = 0
+    while parent[node] >= 0:
+        node, found = int(parent[node]), found + 1
+    return found
+
+
+def _named(asked: Mapping[str, Any], evidence: Evidence, column: str) -> Fraction | None:
+    """The greatest distance between a group's target and the one that the promise names; None where it cannot be told here."""
+    targeted, target = evidence.targeted, asked.get("target", "source")
+    if target == "source":
+        wanted = _table(evidence, column)
+    elif target == "uniform":
+        wanted = [Fraction(1)] * len(targeted.values)
+    elif isinstance(target, Mapping) and set(target) & {"normal", "zipf", "weights"}:
+        wanted = declared(target, targeted.values)
+    else:
+        return None
+    if wanted is None:
+        return None
+    total = sum(wanted)
+    return max(
+        sum((abs(p - w / total) for p, w in zip(shares, wanted, strict=True)), Fraction(0)) / 2
+        for shares in targeted.shares
+    )
+
+
+def declared(target: Mapping[str, Any], values: Sequence[str]) -> list[Fraction]:
+    """A curve over the domain, by its formula; weights as they are listed."""
+    kind, given = next(iter(target.items()))
+    if kind == "weights":
+        listed = {str(value): exact(weight) for value, weight in given.items()}
+        return (
+            [listed.get(text, Fraction(0)) for text in values]
+            if set(listed) <= set(values)
+            else _numbers(listed, values)
+        )
+    if kind == "zipf":
+        return [Fraction((place + 1) ** -float(given["s"])) for place in range(len(values))]
+    mean, std = float(given["mean"]), float(given["std"])
+    density = [exp(-(((float(text) - mean) / std) ** 2) / 2) for text in values]
+    return [Fraction(max(one, max(density) * 1e-9)) for one in density]
+
+
+def _numbers(listed: Mapping[str, Fraction], values: Sequence[str]) -> list[Fraction]:
+    known = {Fraction(text): weight for text, weight in listed.items()}
+    return [known.get(Fraction(text), Fraction(0)) for text in values]
+
+
+def _table(evidence: Evidence, column: str) -> list[Fraction] | None:
+    """The source's own distribution over the domain; nothing is withheld from releases of this kind."""
+    source = evidence.source
+    if source is None or column not in source.frame.columns:
+        return None
+    times = np.ones(len(source.frame), np.int64) if source.times is None else source.times
+    counted = pl.DataFrame({"value": source.frame[column].cast(pl.String), "times": times}).group_by("value").sum()
+    numbers: dict[str, int] = dict(counted.iter_rows())
+    texts = evidence.targeted.values
+    if not set(numbers) <= set(texts):  # spelled otherwise: 3 and 3.0 are one number
+        try:
+            known: dict[Fraction, int] = {}
+            for text, count in numbers.items():
+                known[Fraction(text)] = known.get(Fraction(text), 0) + count
+            return [Fraction(known.get(Fraction(text), 0)) for text in texts]
+        except ValueError:
+            return None
+    return [Fraction(numbers.get(text, 0)) for text in texts]
