@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -71,7 +72,7 @@ def _parts(domain: Domain, codes: np.ndarray, edges: Sequence[Any]) -> tuple[np.
     said = [f"{end:g}" for end in ends]
     names = [
         f"below {said[0]}",
-        *(f"{a} to {b}" for a, b in zip(said, said[1:], strict=False)),
+        *(f"{a} to {b}" for a, b in pairwise(said)),
         f"{said[-1]} and above",
         "missing",
     ]

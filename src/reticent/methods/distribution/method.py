@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from reticent.errors import JobError, suggest
-from reticent.methods.distribution.domain import values_of
+from reticent.methods.distribution.domain import Values, values_of
 from reticent.methods.distribution.generalize import Held, faked, generalized, sum_of_ranges
 from reticent.methods.distribution.groups import grouped, subgroups
 from reticent.methods.distribution.size import best_size
@@ -98,33 +98,14 @@ class Distribution:
             size = best_size(cells, top.of_cell, values, tree, rng)
         group, above = subgroups(cells, top.of_cell, self.within, size)
         held = Held.of(group, value, cells.counts, len(above), len(values.texts))
-        listed, weights, target = [], [], np.zeros(len(above), np.int64)
+        found = []
         for at, tops in _alike(wants):
             mine = np.flatnonzero(np.isin(above, tops))
             part, observed = held.only(mine), (own[tops] > 0).any(axis=0)
-            used = weights_for(wants[at], promise, tree, part, observed, own.sum(axis=0))
-            found = self._entries(part, tree, used, len(values.texts))
-            promise.verify(
-                {
-                    "parent": tree.parent,
-                    "weights": used,
-                    "group": found[:, 0],
-                    "node": found[:, 1],
-                    "count": found[:, 2],
-                }
-            )
-            listed.append(np.column_stack([mine[found[:, 0]], found[:, 1:]]))
-            target[mine] = len(weights)
-            weights.append(tuple(used.tolist()))
-        entries = np.concatenate(listed)
-        distinct = {weight: at for at, weight in enumerate(dict.fromkeys(weights))}
-        return TransformedRecipe(
-            cells, np.arange(len(cells)), group, cells.counts, len(above),
-            listed=GroupTable(entries[:, 0], entries[:, 1], entries[:, 2]),
-            texts=values.texts, node_labels=tuple(values.labels(tree)), first=tree.first, last=tree.last,
-            weights=tuple(distinct), target=np.array([distinct[weight] for weight in weights])[target],
-            units=values.units, scale=values.scale, sum_of_ranges=sum_of_ranges(entries, tree),
-        )  # fmt: skip
+            weights = weights_for(wants[at], promise, tree, part, observed, own.sum(axis=0))
+            found.append((mine, self._entries(part, tree, weights, len(values.texts)), weights))
+            promise.verify(_parameters(tree, weights, found[-1][1]))
+        return _recipe(cells, group, values, tree, found)
 
     def _entries(self, held: Held, tree: Tree, weights: np.ndarray, values: int) -> np.ndarray:
         """(entries, 3) of group, node and count; with fakes where a group may have any."""
@@ -139,6 +120,33 @@ class Distribution:
             nodes = faked(held.histogram(group, values), tree, weights, int(most[group])).nodes
             found.append(np.column_stack([np.full(len(nodes), group), nodes]))
         return np.concatenate(found)
+
+
+def _parameters(tree: Tree, weights: np.ndarray, entries: np.ndarray) -> dict[str, np.ndarray]:
+    """What the promise verifies."""
+    group, node, count = entries.T
+    return {"parent": tree.parent, "weights": weights, "group": group, "node": node, "count": count}
+
+
+def _recipe(cells: Cells, group: np.ndarray, values: Values, tree: Tree, found: list[Any]) -> TransformedRecipe:
+    """`found` has, for each target asked for: its groups, their entries (group within them, node, count), and its weights."""
+    entries = np.concatenate([_numbered(part, mine) for mine, part, _ in found])
+    distinct = {weights: at for at, weights in enumerate(dict.fromkeys(tuple(w.tolist()) for _, _, w in found))}
+    target = np.zeros(int(group.max()) + 1, np.int64)
+    for mine, _, weights in found:
+        target[mine] = distinct[tuple(weights.tolist())]
+    first = np.unique(target, return_index=True)[1]  # targets numbered as groups meet them
+    order = np.argsort(first)
+    number = np.empty(len(order), np.int64)
+    number[order] = np.arange(len(order))
+    listed = list(distinct)
+    return TransformedRecipe(
+        cells, np.arange(len(cells)), group, cells.counts, len(target),
+        listed=GroupTable(entries[:, 0], entries[:, 1], entries[:, 2]),
+        texts=values.texts, node_labels=tuple(values.labels(tree)), first=tree.first, last=tree.last,
+        weights=tuple(listed[at] for at in order.tolist()), target=number[target],
+        units=values.units, scale=values.scale, sum_of_ranges=sum_of_ranges(entries, tree),
+    )  # fmt: skip
 
 
 def _numbered(found: np.ndarray, groups: np.ndarray) -> np.ndarray:
