@@ -16,7 +16,7 @@ import numpy as np
 
 from reticent.methods.distribution.tree import Tree
 
-LARGEST = 2048  # sum of the weights of siblings that is tried; beyond it they stay exact
+LARGEST = 1024  # sum of the weights of siblings that is tried; beyond it they stay exact
 
 
 def exact_weights(tree: Tree, masses: np.ndarray) -> np.ndarray:
@@ -49,7 +49,7 @@ def _within(tree: Tree, below: np.ndarray, occurs: np.ndarray, part: np.ndarray)
     least = (occurs[1:] & (below[1:] > 0)).astype(np.int64)
     starts = np.flatnonzero(np.diff(parent, prepend=-1))
     node, size = parent[starts], np.diff(np.append(starts, len(parent)))
-    open_ = np.ones(len(starts), bool)
+    open_ = below[node] > 0  # below a node without mass any split is as good
     for total in range(1, LARGEST + 1):
         chosen = np.repeat(open_, size)
         if not chosen.any():
