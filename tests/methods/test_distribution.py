@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -25,7 +26,7 @@ def random_tree(rng, leaves: int, arity: int):
             parts = int(rng.integers(2, min(arity, last - first + 1) + 1))
             cuts = np.sort(rng.choice(np.arange(first + 1, last + 1), parts - 1, replace=False)).tolist()
             ends = [first, *cuts, last + 1]
-            spans += [(a, b - 1) for a, b in zip(ends, ends[1:], strict=False)]
+            spans += [(a, b - 1) for a, b in pairwise(ends)]
             parent += [at] * parts
         at += 1
     return _tree(spans, parent, np.cumsum(rng.integers(1, 5, leaves)).astype(float))
@@ -110,7 +111,13 @@ def test_verify_refuses_what_definition_3_2_refuses():
     for _ in range(400):
         tree, weights, _ = random_case(rng, 3, 1)
         nodes = rng.integers(0, len(tree), int(rng.integers(1, 5))).tolist()
-        parameters = {"parent": tree.parent, "weights": weights, "group": np.zeros(len(nodes)), "node": nodes, "count": np.ones(len(nodes))}
+        parameters = {
+            "parent": tree.parent,
+            "weights": weights,
+            "group": np.zeros(len(nodes)),
+            "node": nodes,
+            "count": np.ones(len(nodes)),
+        }
         if oracle.is_private(nodes, nodes_of(tree, weights)):
             PPrivacy().verify(parameters)
             kept += 1
@@ -162,7 +169,9 @@ def test_the_nearest_distribution_keeps_its_promise_and_none_of_many_others_is_n
             other = rng.integers(0, 20, 5)
             tried = [Fraction(int(count), int(other.sum())) for count in other] if other.sum() else found
             if keeps(promise, tried, overall.tolist()):
-                assert distance <= _between(promise, tried, mine) + Fraction(1, 10**5)  # -ln p is cut off after six digits
+                assert distance <= _between(promise, tried, mine) + Fraction(
+                    1, 10**5
+                )  # -ln p is cut off after six digits
 
 
 def _between(promise, one, other):

@@ -20,7 +20,9 @@ def probabilities(tree: list[Node]) -> list[Fraction]:
         siblings = sum(other[2] for other in tree if other[3] == parent)
         share.append(Fraction(1) if parent is None else share[parent] * Fraction(weight, siblings))
     leaves = tree[0][1] + 1
-    return [next(s for s, node in zip(share, tree, strict=True) if node[0] == node[1] == leaf) for leaf in range(leaves)]
+    return [
+        next(s for s, node in zip(share, tree, strict=True) if node[0] == node[1] == leaf) for leaf in range(leaves)
+    ]
 
 
 def is_private(nodes: list[int], tree: list[Node]) -> bool:

@@ -77,8 +77,8 @@ def _extreme(found: dict[str, np.ndarray], annotated: Annotated, places: np.ndar
     shares = annotated.floats if least else annotated.floats[:, ::-1]
     beyond = np.clip(1 - np.cumsum(shares, axis=1), 0, 1)  # of one draw, past each value
     of = np.bincount(annotated.target_of(group), weights=met, minlength=len(shares))
-    with np.errstate(divide="ignore"):
-        all_beyond = np.exp(np.where(of[:, None] > 0, of[:, None] * np.log(beyond), 0.0).sum(axis=0))
+    used = np.flatnonzero(of)
+    all_beyond = np.prod(beyond[used] ** of[used][:, None], axis=0)
     chance = -np.diff(all_beyond, prepend=1.0)
     expected = float(chance @ (places if least else places[::-1]))
     return Answer(min(max(expected, lower), upper), lower, upper)
