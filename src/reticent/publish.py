@@ -83,13 +83,18 @@ def publish(
             "audit": found.to_dict(),
             "job": job.to_toml(),
             "promises": [registry.describe(promise) for promise in job.promises],
-            "notices": (*looked.notices, *map(str, spelled_alike(counted.cells))),
+            "notices": (*looked.notices, *_noticed(job), *map(str, spelled_alike(counted.cells))),
         }
         if target is None:
             return Release(staged, owned={**owned, "temporary": True})
         with store.kept(staged, target, force):
             ledger.record(target, digest=bundle.digest(target), **owned)
             return Release(target, owned=owned)
+
+
+def _noticed(job: Job) -> tuple[str, ...]:
+    """What a method has to say of the promises it keeps."""
+    return job.method.notices(job.promises) if hasattr(job.method, "notices") else ()
 
 
 def read(job: Job, frame: Any = None):

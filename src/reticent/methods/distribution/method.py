@@ -83,6 +83,23 @@ class Distribution:
                 attempt="one [[promise]], its target given for each group by name.",
             )
 
+    def notices(self, promises: Promises) -> tuple[str, ...]:
+        """What the owner should know of a target that is made from the data."""
+        target = promises.all[0].target
+        said = []
+        if promises.all[0].exact and target == "source" and (self.group_by is not None or self.within != "sa-only"):
+            said.append(
+                "the target of several groups is the exact distribution of the table: who knows the algorithm has the table's totals, "
+                "and can rule values out (reticent attack --as algorithm); without exact = true it is rounded"
+            )
+        if target == "group":
+            said.append(
+                "each group's target is its own distribution: the release says how values are distributed in each group"
+            )
+        if isinstance(target, Mapping) and "nearest" in target:
+            said.append("a nearest target says on which side of the promise a group was, and where it was cut")
+        return tuple(said)
+
     def plan(self, cells: Cells, promises: Promises, rng: Random) -> TransformedRecipe:
         self.refuse(promises)
         promise = promises.all[0]
