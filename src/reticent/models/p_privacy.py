@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -58,6 +59,7 @@ class PPrivacy:
 
     def __post_init__(self) -> None:
         check_target(self.target)
+        object.__setattr__(self, "target", _with_paths(self.target))
         object.__setattr__(self, "exact", flag(self.exact, "exact"))
         object.__setattr__(self, "distance", number(self.distance, "distance"))
         if not 0 < self.distance < 1:
@@ -106,7 +108,7 @@ def check_target(target: Any, *, inner: bool = False) -> None:
         )
     kind, given = next(iter(target.items()))
     if kind == "file":
-        if not isinstance(given, str):
+        if not isinstance(given, str | Path):
             raise JobError("p-privacy: a target's file is a path.", attempt='target = { file = "target.csv" }.')
         return
     if not isinstance(given, Mapping) or not given:
@@ -122,6 +124,13 @@ def check_target(target: Any, *, inner: bool = False) -> None:
         _check_numbers(kind, given)
     elif kind == "weights":
         _check_weights(given)
+
+
+def _with_paths(target: Any) -> Any:
+    """A target's files as paths: of a path only the last part is published."""
+    if not isinstance(target, Mapping):
+        return target
+    return {name: Path(given) if name == "file" else _with_paths(given) for name, given in target.items()}
 
 
 def _check_numbers(kind: str, given: Mapping[str, Any]) -> None:

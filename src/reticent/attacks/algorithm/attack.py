@@ -169,8 +169,8 @@ def _outcome(
 ) -> AlgorithmOutcome:
     people = sum(int(rows[group]) for group in found)
     worst = max(found.values(), key=lambda one: float(one.shares.max()))
-    guessed = sum(rows[group] * float(one.shares.max()) for group, one in found.items()) / people
-    plain = sum(rows[group] * annotated.floats[target[group]].max() for group in found) / people
+    guessed = float(sum(rows[group] * float(one.shares.max()) for group, one in found.items())) / people
+    plain = float(sum(rows[group] * annotated.floats[target[group]].max() for group in found)) / people
     floats = annotated.floats
     lifts = []
     for group, one in found.items():

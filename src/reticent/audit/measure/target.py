@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from reticent.audit.evidence import Evidence, Judgement, Targeted
-from reticent.audit.measure.comparison import exact
+from reticent.audit.measure.comparison import compare_ln, exact
 
 CHUNK = 1 << 22
 DRAWN = Fraction(1, 10**8)  # declared curves are drawn with nine digits
@@ -35,7 +35,8 @@ def judge(asked: Mapping[str, Any], evidence: Evidence, column: str | None) -> J
     allowed = DRAWN if asked.get("exact", False) else exact(asked.get("distance", "1/20")) + DRAWN
     if isinstance(asked.get("target", "source"), str) and asked.get("exact", False):
         allowed = Fraction(0)
-    return Judgement(achieved, not broken and (distance is None or distance <= allowed))
+    named = nearest_kept(asked.get("target"), targeted.shares, _table(evidence, evidence.column(column).name))
+    return Judgement(achieved, not broken and named and (distance is None or distance <= allowed))
 
 
 def not_private(targeted: Targeted) -> int:
@@ -95,6 +96,33 @@ def _named(asked: Mapping[str, Any], evidence: Evidence, column: str) -> Fractio
         sum((abs(p - w / total) for p, w in zip(shares, wanted, strict=True)), Fraction(0)) / 2
         for shares in targeted.shares
     )
+
+
+def nearest_kept(target: Any, targets: Sequence[Sequence[Fraction]], table: Sequence[Fraction] | None) -> bool:
+    """Whether targets that should keep a classic promise do; t and beta are against the table, and true where it is not at hand."""
+    given = target.get("nearest") if isinstance(target, Mapping) else None
+    if given is None:
+        return True
+    if given["model"] == "probabilistic-l-diversity":
+        return all(max(shares) * exact(given["l"]) <= 1 for shares in targets)
+    if table is None:
+        return True
+    base = [count / sum(table) for count in table]
+    if given["model"] == "t-closeness":
+        ordered = given.get("distance", "equal") == "ordered"
+        return all(_moved(shares, base, ordered) <= exact(given["t"]) for shares in targets)
+    beta, enhanced = exact(given["beta"]), bool(given.get("enhanced", True))
+    gains = [(p, q / p - 1) for shares in targets for p, q in zip(base, shares, strict=True) if p]
+    absent = any(q for shares in targets for p, q in zip(base, shares, strict=True) if not p)
+    return not absent and all(g <= beta and (not enhanced or g <= 0 or compare_ln(1 / p, g) >= 0) for p, g in gains)
+
+
+def _moved(one: Sequence[Fraction], other: Sequence[Fraction], ordered: bool) -> Fraction:
+    """Earth mover's distance: half the sum of differences or, by order, the mean of the cumulated ones."""
+    gaps = [a - b for a, b in zip(one, other, strict=True)]
+    if not ordered:
+        return sum(map(abs, gaps), Fraction(0)) / 2
+    return sum((abs(sum(gaps[: at + 1], Fraction(0))) for at in range(len(gaps))), Fraction(0)) / (len(gaps) - 1)
 
 
 def declared(target: Mapping[str, Any], values: Sequence[str]) -> list[Fraction]:

@@ -180,7 +180,7 @@ def listed_weights(target: Any) -> dict[str, Fraction] | None:
     return read_weights(target["file"]) if "file" in target else None
 
 
-def read_weights(path: str) -> dict[str, Fraction]:
+def read_weights(path: str | Path) -> dict[str, Fraction]:
     """A target's file: a value and its weight in each line, a header or none."""
     try:
         text = Path(path).read_text(encoding="utf-8-sig")

@@ -31,13 +31,13 @@ def best_size(cells: Cells, group: np.ndarray, values: Values, tree: Tree, rng: 
     totals = np.bincount(value, weights=cells.counts, minlength=len(values.texts)).astype(np.int64)
     weights = next(schemes(tree, totals, totals > 0, Fraction(1, 20)))
     asked = _ranges(cells, rng.stream("workload"))
-    widths = {}
-    size = 16
-    while size <= max(cells.rows, 16):
+    sizes, widths = [cells.rows], {}  # one of all rows: a group as it is
+    while (smaller := 16 * 4 ** (len(sizes) - 1)) < cells.rows:
+        sizes.append(smaller)
+    for size in sizes:
         of, _ = subgroups(cells, group, "hilbert", size)
         held = Held.of(of, value, cells.counts, int(of.max()) + 1, len(values.texts))
         widths[size] = _width(cells, of, generalized(held, tree, weights), tree, values, asked)
-        size *= 4
     return min(widths, key=lambda one: (widths[one], one))
 
 
