@@ -98,7 +98,7 @@ def test_the_allocation_of_section_4_1(bound, wanted):
     assert passed.get(1, 0) == bound - sum(wanted)
 
 
-def test_example_1():
+def test_example_1_leaves_two_at_the_root():
     tree, weights = uniform(4)
     found = generalized(held([2, 2, 1, 1]), tree, weights)
     assert spans(found, tree) == [(1, 1), (1, 4), (1, 4), (2, 2), (3, 3), (4, 4)]
@@ -111,7 +111,7 @@ def test_example_2_one_fake_beats_none_and_two():
     assert np.flatnonzero(found.fakes).tolist() in ([6], [7])
 
 
-def test_example_3():
+def test_example_3_costs_11_10_17_and_0():
     tree, weights = uniform(8)
     found = faked(counts([1, 3, 5, 7], 8), tree, weights, 4)
     assert found.costs[1:].tolist() == [11, 10, 17, 0]
@@ -133,7 +133,7 @@ def test_example_4_and_its_erratum():
     assert with_fake(8) == 38
 
 
-def test_example_5_steps():
+def test_example_5_takes_the_steps_printed():
     """u, v, r1, r2 of both steps with x = 0, as printed; and what two fakes give in the end."""
 
     def step(left, right, x, k, r):
