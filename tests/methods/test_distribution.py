@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 
 from reticent.errors import InternalError
+from reticent.methods.distribution import generalize
 from reticent.methods.distribution.generalize import Held, faked, generalized, sum_of_ranges
 from reticent.methods.distribution.nearest import keeps, nearest
 from reticent.methods.distribution.rounding import apart, exact_weights, schemes, shares
 from reticent.methods.distribution.tree import _tree, balanced
 from reticent.models.p_privacy import PPrivacy
+from tests.methods.pure_kernels import pure
 from tests.oracle import distribution as oracle
 
 
@@ -178,3 +180,22 @@ def _between(promise, one, other):
     from reticent.methods.distribution.nearest import distance
 
     return distance(promise if promise["model"] == "t-closeness" else {}, one, other)
+
+
+def test_the_kernels_give_the_same_where_the_interpreter_runs_them(monkeypatch):
+    pytest.importorskip("cython", reason="a kernel's source imports cython, which the test extra installs")
+    rng = np.random.default_rng(7)
+    cases = [random_case(rng, 3, 12) for _ in range(20)]
+
+    def run():
+        for tree, weights, values in cases:
+            leaves = len(tree.leaf)
+            made = faked(histogram(values, leaves), tree, weights, 2)
+            yield generalized(held(values, leaves), tree, weights).tolist(), made.nodes.tolist(), made.fakes.tolist()
+
+    compiled = list(run())
+    monkeypatch.setattr(generalize, "allocate", pure("distribution_allocate").allocate)
+    fakes = pure("distribution_fakes")
+    monkeypatch.setattr(generalize, "fill", fakes.fill)
+    monkeypatch.setattr(generalize, "recover", fakes.recover)
+    assert list(run()) == compiled

@@ -259,3 +259,44 @@ def test_the_command_asks_prints_and_runs_elsewhere(tmp_path, capsys):
     assert "North" in capsys.readouterr().out
     assert main(["query", str(tmp_path / "release"), "SELECT"]) == 1
     assert main(["attack", str(tmp_path / "release"), "--as", "algorithm", "--json"]) == 0
+
+
+def test_a_workload_decides_the_size_of_subgroups():
+    frame = people(2000)
+    sizes = {}
+    for share in (0.02, 0.9):
+        release = rt.publish(job("uniform", how={"within": "hilbert", "workload": {"age": share}}), frame=frame)
+        sizes[share] = release.tables["quasi"]["group"].n_unique()
+    assert sizes[0.02] > sizes[0.9]
+    assert "no quasi-identifying" in refused(lambda: job(how={"within": "hilbert", "workload": {"town": 0.1}}))
+    assert "workload" in refused(lambda: job(how={"workload": {"age": 2}}))
+
+
+def test_a_grid_that_the_columns_type_cannot_hold_is_refused():
+    frame = people().cast({"income": pl.UInt8})
+    assert "cannot hold" in refused(lambda: job(domain=[0, 1000, 10]), frame)
+    assert "cannot hold" in refused(lambda: job(domain=[0, 100, 2.5]), frame)
+
+
+def test_the_path_of_a_targets_file_is_not_published(tmp_path):
+    (tmp_path / "target.csv").write_text("".join(f"{v};1\n" for v in range(10, 90, 10)))
+    release = rt.publish(job({"file": str(tmp_path / "target.csv")}), frame=people())
+    assert str(tmp_path) not in (release.folder / "manifest.json").read_text()
+    assert release.manifest.promises[0].parameters["target"] == {"file": "target.csv"}
+
+
+def test_a_job_is_compared_with_the_manifest_by_value():
+    made = job({"normal": {"mean": 40, "std": 12.5}}, distance=0.1)
+    release = rt.publish(made, frame=people())
+    assert rt.audit(release, job=made).kept
+    assert rt.audit(release, job=job({"normal": {"mean": 40, "std": 13}}, distance=0.1)).kept is False
+
+
+def test_a_target_that_is_not_the_one_promised_is_found(tmp_path):
+    """Relabelled as a promise of another curve, the same files no longer keep it."""
+    rt.publish(job("uniform"), frame=people(), to=tmp_path / "release")
+    fields = json.loads((tmp_path / "release" / "manifest.json").read_text())
+    fields["promises"][0]["target"] = {"zipf": {"s": 2}}
+    fields.pop("files")
+    bundle.seal(tmp_path / "release", fields)
+    assert rt.audit(tmp_path / "release").kept is False

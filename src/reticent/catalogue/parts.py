@@ -12,7 +12,7 @@ METHODS = {
     "beta-perturbation": Row("reticent.methods.beta_perturbation:BetaPerturbation", ("matrix", "conditioning")),
     "anatomy": Row("reticent.methods.anatomy:Anatomy", ("grouping",)),
     "distribution": Row(
-        "reticent.methods.distribution:Distribution", ("group_by", "within", "fakes", "arity", "size", "k")
+        "reticent.methods.distribution:Distribution", ("group_by", "within", "fakes", "arity", "size", "k", "workload")
     ),
 }
 STAGES = {

@@ -71,7 +71,14 @@ def algorithm(release: Any) -> AlgorithmOutcome:
     published = np.zeros((len(rows), len(annotated.first)), np.int64)
     np.add.at(published, (held[GROUP].to_numpy(), nodes_of(annotated, held)), held[COUNT].to_numpy())
     target = annotated.target_of(np.arange(len(rows)))
-    groups = _Groups(annotated, published, rows, target, exact(manifest.method.parameters.get("fakes", 0)))
+    groups = _Groups(
+        annotated,
+        published,
+        rows,
+        target,
+        exact(manifest.method.parameters.get("fakes", 0)),
+        manifest.sensitive.type == "numeric",
+    )
     found = groups.jointly(manifest) or groups.apart()
     return _outcome(annotated, rows, target, found)
 
@@ -83,6 +90,7 @@ class _Groups:
     rows: np.ndarray
     target: np.ndarray
     fakes: Any
+    numeric: bool
 
     def apart(self) -> dict[int, Believed]:
         """Each different group by itself, the target being what was believed beforehand."""
@@ -128,7 +136,7 @@ class _Groups:
         number[order] = np.arange(len(order))
         parent = annotated.parent[order]
         above = np.where(parent >= 0, number[np.maximum(parent, 0)], -1)
-        tree = Tree(annotated.first[order], annotated.last[order], above, _ranges(annotated)[order])
+        tree = Tree(annotated.first[order], annotated.last[order], above, _ranges(annotated, self.numeric)[order])
         weights = np.array(annotated.weights[target], np.int64)[order]
 
         def published(counts: np.ndarray) -> bytes:
@@ -154,13 +162,12 @@ def _depths(parent: np.ndarray) -> np.ndarray:
     return found
 
 
-def _ranges(annotated: Annotated) -> np.ndarray:
+def _ranges(annotated: Annotated, numeric: bool) -> np.ndarray:
     """As the method measures nodes: numbers by their ends, categories by how many they are."""
-    try:
-        place = np.array([float(text) for text in annotated.texts])
-    except ValueError:
+    if not numeric:
         size = (annotated.last - annotated.first + 1).astype(np.float64)
         return np.where(size > 1, size, 0.0)
+    place = np.array([float(text) for text in annotated.texts])
     return place[annotated.last] - place[annotated.first]
 
 

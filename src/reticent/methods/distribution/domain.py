@@ -21,6 +21,7 @@ from reticent.table.cells import Cells
 from reticent.table.domain import Domain, TreeDomain
 from reticent.table.grammar import ANY, range_label, set_label, value_label
 from reticent.table.hierarchy import Hierarchy, sniff
+from reticent.table.types import typed
 
 MOST = 1 << 16  # values that a tree bears
 DIGITS = 9
@@ -157,6 +158,7 @@ def _checked(domain: Domain, totals: np.ndarray, texts: Sequence[str], units: np
             f"The sensitive column {domain.name!r} has one value: there is nothing to hide.",
             attempt="a column with two values or more.",
         )
+    _check_held(domain, texts)
     keys = texts if units is None else [Fraction(text) for text in texts]
     known = {key: at for at, key in enumerate(keys)}
     mine = domain.texts if units is None else [Fraction(text) for text in domain.texts]
@@ -169,6 +171,20 @@ def _checked(domain: Domain, totals: np.ndarray, texts: Sequence[str], units: np
             attempt="domain = [least, greatest, step] that holds them, or a target that lists them.",
         )
     return Values(domain.name, tuple(texts), of_code, units, scale, hierarchy)
+
+
+def _check_held(domain: Domain, texts: Sequence[str]) -> None:
+    """Every value of the domain can be published in the column's own type."""
+    try:
+        fine = typed(list(texts), domain.dtype).null_count() == 0
+    except Exception:  # the libraries' messages quote values
+        fine = False
+    if not fine:
+        raise ColumnError(
+            f"The target's domain has values that the sensitive column {domain.name!r} cannot hold.",
+            why=f"The column's type is {domain.dtype}.",
+            attempt="a grid of values of that type, or a column of a wider one.",
+        )
 
 
 def listed_weights(target: Any) -> dict[str, Fraction] | None:

@@ -40,7 +40,8 @@ class Distribution:
     """`fakes` below 1 is a share of each group's size (section 6.2), otherwise a number of fakes for each group.
 
     `group_by` is a list of columns, a table of bands ({ age = [18, 40, 65] }, an empty list: each value), or "mondrian" with `k`;
-    left out, all rows are one group.  `size` is that of a subgroup for `within` "hilbert", found by a workload where left out.
+    left out, all rows are one group.  `size` is that of a subgroup for `within` "hilbert", found by `workload` where left out: a table
+    of columns, each with the share of its values that a question's range covers ({ age = 0.2 }).
     """
 
     group_by: Any = None
@@ -49,6 +50,7 @@ class Distribution:
     arity: int = 2
     size: int | None = None
     k: int | None = None
+    workload: Any = None
     name: ClassVar[str] = "distribution"
     kind: ClassVar[str] = "transformed"
     labels: ClassVar[None] = None
@@ -74,6 +76,7 @@ class Distribution:
                 if getattr(self, name) < 2:
                     raise JobError(f"distribution: {name} must be 2 or more.", attempt=f"{name} = 10.")
         _check_groups(self.group_by)
+        _check_workload(self.workload)
 
     def refuse(self, promises: Promises) -> None:
         """Before any data is read: one target, and no other promise, can be kept."""
@@ -112,7 +115,7 @@ class Distribution:
         wants = wanted(promise, values, own, top.names)
         size = self.size
         if self.within == "hilbert" and size is None:
-            size = best_size(cells, top.of_cell, values, tree, rng)
+            size = best_size(cells, top.of_cell, values, tree, self.workload, rng)
         group, above = subgroups(cells, top.of_cell, self.within, size)
         held = Held.of(group, value, cells.counts, len(above), len(values.texts))
         found = []
@@ -177,6 +180,15 @@ def _alike(wants: list[Any]) -> list[tuple[int, np.ndarray]]:
     for at, key in enumerate(keys):
         first.setdefault(key, []).append(at)
     return [(found[0], np.array(found)) for found in first.values()]
+
+
+def _check_workload(workload: Any) -> None:
+    shares = workload.values() if isinstance(workload, Mapping) else [] if workload is None else [0]
+    if not all(0 < exact(share, "a share of the workload") <= 1 for share in shares):
+        raise JobError(
+            "distribution: a workload is a table of columns with the share of their values that a range covers.",
+            attempt="workload = { age = 0.2 }.",
+        )
 
 
 def _check_groups(group_by: Any) -> None:
