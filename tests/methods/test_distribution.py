@@ -131,7 +131,7 @@ def test_verify_refuses_what_definition_3_2_refuses():
 
 def test_a_rounded_target_is_within_its_distance_and_no_value_that_occurs_loses_its_mass():
     rng = np.random.default_rng(5)
-    for _ in range(30):
+    for _ in range(12):
         leaves = int(rng.integers(2, 60))
         tree = random_tree(rng, leaves, 3)
         counts = rng.integers(0, 400, leaves) * (rng.random(leaves) < 0.8)

@@ -300,3 +300,31 @@ def test_a_target_that_is_not_the_one_promised_is_found(tmp_path):
     fields.pop("files")
     bundle.seal(tmp_path / "release", fields)
     assert rt.audit(tmp_path / "release").kept is False
+
+
+@pytest.mark.parametrize("format", ["csv", "parquet"])
+@pytest.mark.parametrize("numbers", [[-15, -5, 0, 20], [-0.25, 0.1, 0.2, 1.75], [0, 255, 256, 70000]])
+def test_negative_decimal_and_large_numbers_keep_their_bounds(format, numbers):
+    rng = np.random.default_rng(2)
+    frame = people().with_columns(pl.Series("income", rng.choice(numbers, 60)))
+    made = job("uniform", how={"group_by": ["region"], "fakes": 0.1}).at(release=rt.Output(format=format))
+    release = rt.publish(made, frame=frame)
+    assert rt.audit(release, source=frame, job=made).kept
+    for name in ("sum", "min", "max", "mean"):
+        found = release.query(f"SELECT {name if name != 'mean' else 'avg'}(income) FROM r WHERE age > 30")
+        true = getattr(frame.filter(pl.col("age") > 30)["income"], name)()
+        assert found.lower <= true <= found.upper
+
+
+def test_sums_that_do_not_fit_are_refused():
+    frame = people().with_columns(pl.col("income") * 10**15)
+    assert "64 bits" in refused(lambda: job("uniform"), frame)
+
+
+def test_a_generalized_release_is_not_asked_for_values():
+    made = rt.Job(columns=COLUMNS, promises=[rt.KAnonymity(5)])
+    release = rt.publish(made, frame=people())
+    with pytest.raises(rt.RequestError):
+        release.query("SELECT COUNT(*) FROM r WHERE income = 10")
+    with pytest.raises(rt.RequestError, match="bounds"):
+        release.sql("SELECT COUNT(*) FROM r", "duckdb")

@@ -19,7 +19,7 @@ from reticent.audit.evidence import Evidence, Judgement, Targeted
 from reticent.audit.measure.comparison import compare_ln, exact
 
 CHUNK = 1 << 22
-DRAWN = Fraction(1, 10**8)  # declared curves are drawn with nine digits
+NINE_DIGITS = Fraction(1, 10**9)
 
 
 def judge(asked: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
@@ -32,11 +32,19 @@ def judge(asked: Mapping[str, Any], evidence: Evidence, column: str | None) -> J
     achieved: dict[str, Any] = {"alpha": believed, "groups_off_target": broken}
     if distance is not None:
         achieved["distance"] = distance
-    allowed = DRAWN if asked.get("exact", False) else exact(asked.get("distance", "1/20")) + DRAWN
-    if isinstance(asked.get("target", "source"), str) and asked.get("exact", False):
-        allowed = Fraction(0)
+    allowed = (Fraction(0) if asked.get("exact", False) else exact(asked.get("distance", "1/20"))) + _drawn(
+        asked, targeted
+    )
     named = nearest_kept(asked.get("target"), targeted.shares, _table(evidence, evidence.column(column).name))
     return Judgement(achieved, not broken and named and (distance is None or distance <= allowed))
+
+
+def _drawn(asked: Mapping[str, Any], targeted: Targeted) -> Fraction:
+    """How far a declared curve may be off by being drawn: each value is within half of the ninth digit of the greatest, so that
+    the total variation is at most a digit for each value, the doubles of both formulas included."""
+    target = asked.get("target")
+    curve = isinstance(target, Mapping) and bool(set(target) & {"normal", "zipf"})
+    return len(targeted.values) * NINE_DIGITS if curve else Fraction(0)
 
 
 def not_private(targeted: Targeted) -> int:

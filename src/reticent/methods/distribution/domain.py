@@ -75,7 +75,7 @@ def values_of(cells: Cells, promise: PPrivacy) -> Values:
         order = list(domain.texts) if given or domain.kind == "ordinal" else _categories(domain, totals, promise)
         return _checked(domain, totals, order, None, 1, given)
     texts = list(domain.texts) if given else _numbers(domain, totals, promise)
-    units, scale = _units(domain.name, texts)
+    units, scale = _units(domain.name, texts, cells.rows)
     return _checked(domain, totals, texts, units, scale, given)
 
 
@@ -126,13 +126,19 @@ def _text(value: Fraction, whole: bool) -> str:
     return str(int(value)) if whole and value.denominator == 1 else str(float(value))
 
 
-def _units(name: str, texts: Sequence[str]) -> tuple[np.ndarray, int]:
+def _units(name: str, texts: Sequence[str], rows: int) -> tuple[np.ndarray, int]:
     """Numbers as whole multiples of a decimal unit: sums of them are exact."""
     decimals = [Decimal(text) for text in texts]
     digits = max((max(-int(value.normalize().as_tuple().exponent), 0) for value in decimals), default=0)
-    units = [int(value.scaleb(digits)) for value in decimals] if digits <= DIGITS else []
-    if digits > DIGITS or max(map(abs, units), default=0) >= 1 << 52:
+    if digits > DIGITS:
         raise _too_many(name, len(texts), fine=True)
+    units = [int(value.scaleb(digits)) for value in decimals]
+    if max(map(abs, units), default=0) * 4 * rows >= 1 << 62:
+        raise ColumnError(
+            f"Sums of the sensitive column {name!r} do not fit 64 bits.",
+            why=f"Its numbers are whole multiples of 1/{10**digits:,}, and there are {rows:,} rows.",
+            attempt="a coarser unit: thousands instead of ones, or fewer digits after the point.",
+        )
     return np.array(units, np.int64), 10**digits
 
 
