@@ -50,6 +50,8 @@ _PUBLIC = {
     "DeltaGrowth": "reticent.models.delta_growth",
     "PerturbedGeneralization": "reticent.methods.perturbed_generalization",
     "Suppression": "reticent.methods.suppression",
+    "PPrivacy": "reticent.models.p_privacy",
+    "Distribution": "reticent.methods.distribution",
     "check": "reticent.check",
     "count": "reticent.planning",
     "plan": "reticent.planning",
@@ -108,6 +110,7 @@ if TYPE_CHECKING:
     from reticent.methods.anatomy import Anatomy as Anatomy
     from reticent.methods.beta_perturbation import BetaPerturbation as BetaPerturbation
     from reticent.methods.burel import Burel as Burel
+    from reticent.methods.distribution import Distribution as Distribution
     from reticent.methods.mondrian import Mondrian as Mondrian
     from reticent.methods.mosaic import Mosaic as Mosaic
     from reticent.methods.sabre import Sabre as Sabre
@@ -120,6 +123,7 @@ if TYPE_CHECKING:
     from reticent.models.k_anonymity import KAnonymity as KAnonymity
     from reticent.models.k_map import KMap as KMap
     from reticent.models.l_dichotomy import LDichotomy as LDichotomy
+    from reticent.models.p_privacy import PPrivacy as PPrivacy
     from reticent.models.probabilistic_l_diversity import ProbabilisticLDiversity as ProbabilisticLDiversity
     from reticent.models.proximity_likeness import ProximityLikeness as ProximityLikeness
     from reticent.models.recursive_l_diversity import RecursiveLDiversity as RecursiveLDiversity

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -118,9 +118,11 @@ class Job:
         return cls(
             source=_source(table.get("source", {}), beside),
             columns={name: _column(name, entry, beside) for name, entry in table.get("columns", {}).items()},
-            promises=[registry.promise_from(_with_population(entry, beside)) for entry in table.get("promise", [])],
+            promises=[
+                _made(registry.promise_from, registry.model, entry, beside) for entry in table.get("promise", [])
+            ],
             prepare=[registry.stage_from(entry) for entry in table.get("prepare", [])],
-            method=registry.method_from(table["method"]) if "method" in table else None,
+            method=_made(registry.method_from, registry.method, table["method"], beside) if "method" in table else None,
             release=_dataclass(Output, "[release]", table.get("release", {})),
             jointly=flag(table.get("jointly", False), "jointly"),
         )
@@ -187,11 +189,33 @@ def _column(name: str, table: Any, beside: Path | None) -> Column:
     return column
 
 
-def _with_population(promise: Any, beside: Path | None) -> Any:
-    """A promise whose population table lies beside the job file."""
-    if isinstance(promise, Mapping) and isinstance(promise.get("population"), str):
-        return {**promise, "population": _located(promise["population"], beside)}
-    return promise
+def _made(make: Callable[[Any], Any], kind: Callable[[str], Any], entry: Any, beside: Path | None) -> Any:
+    """A promise or method, the paths that it names (`paths` of its class) lying beside the job file."""
+    if not isinstance(entry, Mapping):
+        return make(entry)
+    name = entry.get("model", entry.get("name"))
+    paths = getattr(kind(name), "paths", ()) if isinstance(name, str) else ()
+    for path in paths:
+        field, _, key = path.partition(".")
+        if field in entry:
+            entry = {**entry, field: _beside(entry[field], key, beside)}
+    return make(entry)
+
+
+def _beside(value: Any, key: str, beside: Path | None) -> Any:
+    """A path, or every path under a `key` of a table, at whatever depth."""
+    if isinstance(value, str) and not key:
+        return _located(value, beside)
+    if not isinstance(value, Mapping):
+        return value
+    return {
+        name: _located(inner, beside)
+        if name == key and isinstance(inner, str)
+        else _beside(inner, key, beside)
+        if key
+        else inner
+        for name, inner in value.items()
+    }
 
 
 def _located(path: str, beside: Path | None) -> str:

@@ -73,6 +73,21 @@ class Release:
         anatomized one expected, with the least and the most possible."""
         return self._reader.estimate(self.tables, self.manifest, Question.of(where, values, by))
 
+    def query(self, sql: str) -> Answer | list[Answer]:
+        """The answer to a question in SQL, with guaranteed bounds or a standard error where the kind has them.
+
+        With GROUP BY a list, each answer with its `keys`.
+        """
+        from reticent.query import ask
+
+        return ask(self.tables, self.manifest, sql)
+
+    def sql(self, sql: str, dialect: str, table: str = "release") -> str:
+        """The same question as plain SQL over the tables that `to_database` writes: "duckdb", "sqlite" or "postgresql"."""
+        from reticent.query.printed import printed
+
+        return printed(self.manifest, sql, dialect, table)
+
     def sight(self, cells: Cells) -> Sight:
         """What an adversary sees who knows the quasi-identifiers of everybody in these cells of the source."""
         return self._reader.sight(self.tables, self.manifest, cells)

@@ -78,8 +78,13 @@ def publish(
         del frames
         progress("auditing")
         found = recount(staged, job, handed(job, counted, writer.recipe))
-        owned = to_own(job, rows, found, (*looked.notices, *map(str, spelled_alike(counted.cells))))
+        owned = to_own(job, rows, found, (*looked.notices, *_noticed(job), *map(str, spelled_alike(counted.cells))))
         return keep(staged, target, owned, force, ledger)
+
+
+def _noticed(job: Job) -> tuple[str, ...]:
+    """What a method has to say of the promises it keeps."""
+    return job.method.notices(job.promises) if hasattr(job.method, "notices") else ()
 
 
 def keep(staged: Path, target: Path | None, owned: dict[str, Any], force: bool, ledger: Any) -> Release:

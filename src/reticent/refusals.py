@@ -11,6 +11,12 @@ from reticent.methods.compose import left_to_method
 def refuse_unable(job: Job) -> None:
     """Before any data is read: a method that cannot keep a promise says which can."""
     refuse_withholding(job)
+    if job.prepare and not getattr(job.method, "prepares", True):
+        raise JobError(
+            f"{job.method.name} takes no preparing stage: it publishes generalized values and fakes, and what a stage promises of "
+            "the published values could not be seen in them.",
+            attempt="leaving [[prepare]] out, or another method.",
+        )
     left = left_to_method(job.prepare, job.promises)
     for promise in left:
         if not isinstance(promise, job.method.keeps):

@@ -90,7 +90,7 @@ def test_the_examples_of_a_page_run_and_show_what_they_say(page, tmp_path, monke
 def test_every_block_says_what_it_is():
     for page in PAGES:
         for block in blocks(page):
-            assert block.language in ("python", "console", "toml", "csv", "text", "sh"), (
+            assert block.language in ("python", "console", "toml", "csv", "text", "sh", "sql"), (
                 f"{page.name}, line {block.line}"
             )
         assert page.read_text(encoding="utf-8").count("```") == 2 * len(blocks(page)), page

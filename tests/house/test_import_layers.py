@@ -135,3 +135,9 @@ def test_the_audit_shares_no_code_path_with_planning():
         return {name.split(".")[2] for name in names if layer(name) == "kernels"}
 
     assert not kernels(judged) & kernels(planned)
+
+
+def test_sqlglot_is_imported_by_query_alone():
+    users = {path for path in MODULES if "sqlglot" in path.read_text(encoding="utf-8")}
+    assert users
+    assert {layer(module_name(path)) for path in users} == {"query"}

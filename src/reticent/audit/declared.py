@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
-from reticent.audit.measure.comparison import exact
 from reticent.audit.subject import Subject, described_promise
 from reticent.table.hierarchy import Hierarchy
 from reticent.table.roles import Role
@@ -43,12 +45,18 @@ def _given(hierarchy: Any) -> bool:
 
 
 def _plain(parameters: Any) -> dict[str, Any]:
-    """Parameters as they compare: 0.1, "0.1" and the fraction 1/10 are one number."""
-    return {name: _exact(value) for name, value in parameters.items() if name != "population" and value is not None}
+    return {name: _same(value) for name, value in parameters.items() if name != "population" and value is not None}
 
 
-def _exact(value: Any) -> Any:
+def _same(value: Any) -> Any:
+    """A parameter in one form, however it is written: numbers as fractions, of a path its last part, tables by their words."""
+    if isinstance(value, Mapping):
+        return {str(name): _same(entry) for name, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_same(entry) for entry in value]
+    if isinstance(value, Path):
+        return value.name
     try:
-        return exact(value)
-    except (TypeError, ValueError, ZeroDivisionError):
-        return value
+        return str(value) if isinstance(value, bool) else Fraction(str(value))
+    except (ValueError, ZeroDivisionError):
+        return str(value)

@@ -67,6 +67,25 @@ class Sampling:
 
 
 @dataclass(frozen=True, eq=False)
+class Targeted:
+    """What groups publish of a hierarchy: of `group` so many (`count`) at a `node`; node i has the parent `parent[i]`.
+
+    `weights` are those of each different target, `target[g]` says which one group g has; `shares` are its probabilities by value.
+    `rows` are those of each group, `values` the domain.
+    """
+
+    group: np.ndarray
+    node: np.ndarray
+    count: np.ndarray
+    parent: np.ndarray
+    weights: Sequence[Sequence[int]]
+    target: np.ndarray
+    shares: Sequence[Sequence[Fraction]]
+    rows: np.ndarray
+    values: Sequence[str]
+
+
+@dataclass(frozen=True, eq=False)
 class SourceRows:
     """The source, row by row or each distinct row with how many `times` it occurs."""
 
@@ -109,6 +128,7 @@ class Evidence:
     published: LabelledRows | None = None
     source: SourceRows | None = None
     sampling: Sampling | None = None
+    targeted: Targeted | None = None
 
     def column(self, name: str | None) -> Sensitive:
         """The column a promise speaks of: the one it names; where it names none, the only one or the combination of all."""

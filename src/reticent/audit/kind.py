@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from reticent import catalogue
-from reticent.audit.evidence import Redrawing, Sampling
+from reticent.audit.evidence import Redrawing, Sampling, Targeted
 from reticent.audit.grouping import Numbered, PublishedGroups, group, number
 from reticent.audit.sensitive import Sensitive
 from reticent.audit.subject import Subject
@@ -40,6 +40,7 @@ class Recounted:
     by_column: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     redrawing: Redrawing | None = None
+    targeted: Targeted | None = None
     beside: Mapping[str, pl.DataFrame] = field(default_factory=dict)  # further files, by name
     explained: frozenset[str] = frozenset()  # texts of people's values that the kind publishes whoever has them
     labelled: bool = False  # whether quasi-identifiers are labels that cover several values

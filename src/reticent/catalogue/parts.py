@@ -11,6 +11,9 @@ METHODS = {
     "sabre": Row("reticent.methods.sabre:Sabre", ("share", "fill", "axes")),
     "beta-perturbation": Row("reticent.methods.beta_perturbation:BetaPerturbation", ("matrix", "conditioning")),
     "anatomy": Row("reticent.methods.anatomy:Anatomy", ("grouping",)),
+    "distribution": Row(
+        "reticent.methods.distribution:Distribution", ("group_by", "within", "fakes", "arity", "size", "k", "workload")
+    ),
     "perturbed-generalization": Row(
         "reticent.methods.perturbed_generalization:PerturbedGeneralization",
         ("p", "k", "s", "grouping", "cuts", "categories", "domain", "weights"),
@@ -29,6 +32,7 @@ KINDS = {
     "generalized": _kind("generalized"),
     "anatomized": _kind("anatomized"),
     "perturbed": _kind("perturbed"),
+    "transformed": _kind("transformed"),
     "sampled": _kind("sampled"),
 }
 PLAIN = "generalized"
@@ -41,4 +45,5 @@ ATTACKS = {
     "similarity": AttackRow("reticent.attacks.similarity:similarity"),
     "corruption": AttackRow("reticent.attacks.corruption:corruption", reads_people=True),
     "eligibility": AttackRow("reticent.attacks.eligibility.attack:eligibility", needs_source=False),
+    "algorithm": AttackRow("reticent.attacks.algorithm.attack:algorithm", needs_source=False),
 }

@@ -139,4 +139,12 @@ PROMISES = {
         "likeness).",
         _BELIEFS,
     ),
+    "p-privacy": PromiseRow(
+        "reticent.models.p_privacy:PPrivacy",
+        f"{_MEASURE}.target:judge",
+        ("target", "exact", "distance", "domain", "column"),
+        "Of a person's value of {column} the release says that it follows the target distribution of the person's group, and no "
+        "more (P-privacy).",
+        _BELIEFS,
+    ),
 }

@@ -8,7 +8,20 @@ from typing import Annotated, Any
 
 import typer
 
-COMMANDS = ("init", "hierarchy", "check", "publish", "audit", "risk", "export", "attack", "calibrate", "data", "demo")
+COMMANDS = (
+    "init",
+    "hierarchy",
+    "check",
+    "publish",
+    "audit",
+    "risk",
+    "export",
+    "query",
+    "attack",
+    "calibrate",
+    "data",
+    "demo",
+)
 
 
 def command(words: Sequence[str] = ()) -> Any:

@@ -16,11 +16,11 @@ EXAMPLE = "reticent attack patients-release --source patients.csv --as naive-bay
 def attack(
     release: Annotated[Path, typer.Argument(metavar="RELEASE", help="A release folder.", show_default=False)],
     source: Annotated[
-        Path | None, typer.Option("--source", metavar="DATA", help="The data it was made from: the targets; eligibility needs none.", show_default=False)
+        Path | None, typer.Option("--source", metavar="DATA", help="The data it was made from: the targets; eligibility and algorithm need none.", show_default=False)
     ] = None,
     name: Annotated[
         str | None,
-        typer.Option("--as", metavar="NAME", help="naive-bayes, definetti, skewness, similarity, corruption or eligibility; all of them if left out.", show_default=False),
+        typer.Option("--as", metavar="NAME", help="naive-bayes, definetti, skewness, similarity, corruption, eligibility or algorithm; all of them if left out.", show_default=False),
     ] = None,
     external: Annotated[
         Path | None, typer.Option("--external", metavar="FILE", help="corruption: everybody whom the adversary knows of; the source if left out.", show_default=False)

@@ -36,6 +36,7 @@ class KMap:
     needs_sensitive: ClassVar[bool] = False
     union_closed: ClassVar[bool] = True
     labels: ClassVar[str] = "nodes"
+    paths: ClassVar[tuple[str, ...]] = ("population",)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "k", whole(self.k, "k"))

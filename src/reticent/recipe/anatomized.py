@@ -47,6 +47,10 @@ class Anatomized:
 
     def frames(self, entry: np.ndarray | slice, carried: pl.DataFrame | None) -> dict[str, Rows]:
         """`quasi`: a row for each person.  `sensitive`: a row for each group and value.  Both are sorted by all they show."""
+        return {"quasi": self.quasi_rows(entry, carried), "sensitive": self._sensitive(published_cells(self.recipe))}
+
+    def quasi_rows(self, entry: np.ndarray | slice, carried: pl.DataFrame | None) -> Rows:
+        """Exact quasi-identifiers, carried columns and the group."""
         recipe, published = self.recipe, published_cells(self.recipe)
         if carried is not None:
             assert isinstance(entry, np.ndarray), "carried columns are read row by row"
@@ -60,10 +64,7 @@ class Anatomized:
             found |= {name: carried[name] for name in carried.columns}
         shown = [name for name, column in self.columns.items() if column.role in (Role.QUASI, Role.INSENSITIVE)]
         group = _numbers(GROUP, recipe.group[entry], ascending=True)
-        return {
-            "quasi": Rows({**{name: found[name] for name in shown}, GROUP: group}, recipe.cell[entry]),
-            "sensitive": self._sensitive(published),
-        }
+        return Rows({**{name: found[name] for name in shown}, GROUP: group}, recipe.cell[entry])
 
     def _order(self, entry: np.ndarray, carried: pl.DataFrame) -> np.ndarray:
         """Rows by group, quasi-identifiers and carried values: rows that tie read the same."""

@@ -75,6 +75,12 @@ class Anatomized:
     def value_counts(self, tables: Tables, manifest: Manifest, column: str) -> pl.DataFrame:
         return tables["sensitive"].group_by(column).agg(pl.col(COUNT).cast(pl.Int64).sum().alias("count"))
 
+    def aggregates(self, manifest: Manifest) -> tuple[str, ...]:
+        return ("count",)
+
+    def domain(self, tables: Tables, manifest: Manifest) -> pl.Series:
+        return tables["sensitive"][manifest.sensitive.name].unique()
+
     def estimate(self, tables: Tables, manifest: Manifest, question: Question) -> Answer:
         """How many rows that meet a condition hold one of the values: expected, least and most."""
         quasi, sensitive, column = tables["quasi"], tables["sensitive"], manifest.sensitive.name

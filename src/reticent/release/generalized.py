@@ -54,6 +54,12 @@ class Generalized:
     def value_counts(self, tables: Tables, manifest: Manifest, column: str) -> pl.DataFrame:
         return tables["data"].group_by(column).len("count")
 
+    def aggregates(self, manifest: Manifest) -> tuple[str, ...]:
+        return ("count",)
+
+    def domain(self, tables: Tables, manifest: Manifest) -> pl.Series:
+        return tables["data"][manifest.sensitive.name].unique()
+
     def estimate(self, tables: Tables, manifest: Manifest, question: Question) -> Answer:
         raise RequestError(
             "A generalized release has labels, and a condition on values cannot be put to them.", attempt="its frame()."

@@ -23,7 +23,11 @@ Tables = Mapping[str, pl.DataFrame]
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """How many people meet `where`, a condition on the columns of `frame()`, and hold one of `values` (any, where None)?"""
+    """An aggregate over the people who meet `where`, a condition on the columns of `frame()`, and hold one of `values`.
+
+    `values` None: any.  `aggregate` is "count" or, of the sensitive column, "sum", "avg", "min" or "max"; `by` how a perturbed
+    release is reconstructed.
+    """
 
     where: pl.Expr | None = None
     values: tuple[Any, ...] | None = None
@@ -79,6 +83,12 @@ class Reader(Protocol):
 
     def value_counts(self, tables: Tables, manifest: Manifest, column: str) -> pl.DataFrame:
         """The published values of a sensitive column with the `count` of rows that hold each; refused where they are not people's."""
+
+    def aggregates(self, manifest: Manifest) -> tuple[str, ...]:
+        """Of COUNT, SUM, AVG, MIN and MAX those that can be asked of the sensitive column, in small letters."""
+
+    def domain(self, tables: Tables, manifest: Manifest) -> pl.Series:
+        """The values that the sensitive column can hold, typed: what a condition on it is looked up in."""
 
     def estimate(self, tables: Tables, manifest: Manifest, question: Question) -> Answer:
         """The answer to a question, with bounds or a standard error where the kind has them."""

@@ -28,6 +28,7 @@ from reticent.release.wording import (
 )
 from reticent.table.cells import Cells
 from reticent.table.roles import Role
+from reticent.table.types import typed
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +65,13 @@ class Perturbed:
             "In a perturbed release every row's value was redrawn: the published counts are not those of the people.",
             attempt="release.count, which estimates them.",
         )
+
+    def aggregates(self, manifest: Manifest) -> tuple[str, ...]:
+        return ("count",)
+
+    def domain(self, tables: Tables, manifest: Manifest) -> pl.Series:
+        column = manifest.sensitive
+        return typed(list(manifest.own["values"]), column.dtype).alias(column.name)
 
     def estimate(self, tables: Tables, manifest: Manifest, question: Question) -> Answer:
         """Reconstructed, with a standard error."""

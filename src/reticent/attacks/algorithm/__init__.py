@@ -1,0 +1,1 @@
+"""What somebody infers who knows how a transformed release was made (errata 4.5 and 4.7)."""

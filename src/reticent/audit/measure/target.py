@@ -1,0 +1,175 @@
+"""P-privacy (Koudas, Srivastava, Yu & Zhang, VLDB 2009, definition 3.2), recounted in whole numbers for every group.
+
+With m(N) the published values at and below a node, definition 3.2 says: of what the children of N hold together, each child C holds
+its share w(C) / W(N).  Then the target is compared with the one that the promise names, where that can be computed: declared curves
+from the domain alone, the table's own distribution where the source is at hand.  The distance is exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from math import exp
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from reticent.audit.evidence import Evidence, Judgement, Targeted
+from reticent.audit.measure.comparison import compare_ln, exact
+
+CHUNK = 1 << 22
+NINE_DIGITS = Fraction(1, 10**9)
+
+
+def judge(asked: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
+    targeted = evidence.targeted
+    if targeted is None:
+        return Judgement({}, False)
+    broken = not_private(targeted)
+    believed = max(max(shares) for shares in targeted.shares)
+    distance = _named(asked, evidence, evidence.column(column).name)
+    achieved: dict[str, Any] = {"alpha": believed, "groups_off_target": broken}
+    if distance is not None:
+        achieved["distance"] = distance
+    allowed = (Fraction(0) if asked.get("exact", False) else exact(asked.get("distance", "1/20"))) + _drawn(
+        asked, targeted
+    )
+    named = nearest_kept(asked.get("target"), targeted.shares, _table(evidence, evidence.column(column).name))
+    return Judgement(achieved, not broken and named and (distance is None or distance <= allowed))
+
+
+def _drawn(asked: Mapping[str, Any], targeted: Targeted) -> Fraction:
+    """How far a declared curve may be off by being drawn: each value is within half of the ninth digit of the greatest, so that
+    the total variation is at most a digit for each value, the doubles of both formulas included."""
+    target = asked.get("target")
+    curve = isinstance(target, Mapping) and bool(set(target) & {"normal", "zipf"})
+    return len(targeted.values) * NINE_DIGITS if curve else Fraction(0)
+
+
+def not_private(targeted: Targeted) -> int:
+    """How many groups do not follow their target."""
+    nodes, broken = len(targeted.parent), 0
+    group = np.unique(targeted.group)
+    each = max(CHUNK // nodes, 1)
+    for target in range(len(targeted.weights)):
+        mine = group[targeted.target[group] == target]
+        for start in range(0, len(mine), each):
+            broken += _off(targeted, mine[start : start + each], targeted.weights[target])
+    return broken
+
+
+def _off(targeted: Targeted, groups: np.ndarray, weights: Sequence[int]) -> int:
+    """A table of (groups, nodes), added up towards the root; every split compared with its weights."""
+    at = np.isin(targeted.group, groups)
+    below = np.zeros((len(groups), len(weights)), np.int64)
+    below[np.searchsorted(groups, targeted.group[at]), targeted.node[at]] = targeted.count[at]
+    children: dict[int, list[int]] = {}
+    for node, above in enumerate(targeted.parent.tolist()):
+        if above >= 0:
+            children.setdefault(above, []).append(node)
+    off = np.zeros(len(groups), bool)
+    large = max(weights) * int(targeted.count.sum()) * max(map(len, children.values()), default=1) >= 1 << 62
+    for node in sorted(children, key=lambda one: -_depth(one, targeted.parent)):
+        held = below[:, children[node]]
+        passed = held.sum(axis=1)
+        share = np.array([weights[child] for child in children[node]], object if large else np.int64)
+        off |= (held * share.sum() != passed[:, None] * share[None, :]).any(axis=1)
+        below[:, node] += passed
+    return int(off.sum())
+
+
+def _depth(node: int, parent: np.ndarray) -> int:
+    found = 0
+    while parent[node] >= 0:
+        node, found = int(parent[node]), found + 1
+    return found
+
+
+def _named(asked: Mapping[str, Any], evidence: Evidence, column: str) -> Fraction | None:
+    """The greatest distance between a group's target and the one that the promise names; None where it cannot be told here."""
+    targeted, target = evidence.targeted, asked.get("target", "source")
+    if target == "source":
+        wanted = _table(evidence, column)
+    elif target == "uniform":
+        wanted = [Fraction(1)] * len(targeted.values)
+    elif isinstance(target, Mapping) and set(target) & {"normal", "zipf", "weights"}:
+        wanted = declared(target, targeted.values)
+    else:
+        return None
+    if wanted is None:
+        return None
+    total = sum(wanted)
+    return max(
+        sum((abs(p - w / total) for p, w in zip(shares, wanted, strict=True)), Fraction(0)) / 2
+        for shares in targeted.shares
+    )
+
+
+def nearest_kept(target: Any, targets: Sequence[Sequence[Fraction]], table: Sequence[Fraction] | None) -> bool:
+    """Whether targets that should keep a classic promise do; t and beta are against the table, and true where it is not at hand."""
+    given = target.get("nearest") if isinstance(target, Mapping) else None
+    if given is None:
+        return True
+    if given["model"] == "probabilistic-l-diversity":
+        return all(max(shares) * exact(given["l"]) <= 1 for shares in targets)
+    if table is None:
+        return True
+    base = [count / sum(table) for count in table]
+    if given["model"] == "t-closeness":
+        ordered = given.get("distance", "equal") == "ordered"
+        return all(_moved(shares, base, ordered) <= exact(given["t"]) for shares in targets)
+    beta, enhanced = exact(given["beta"]), bool(given.get("enhanced", True))
+    gains = [(p, q / p - 1) for shares in targets for p, q in zip(base, shares, strict=True) if p]
+    absent = any(q for shares in targets for p, q in zip(base, shares, strict=True) if not p)
+    return not absent and all(g <= beta and (not enhanced or g <= 0 or compare_ln(1 / p, g) >= 0) for p, g in gains)
+
+
+def _moved(one: Sequence[Fraction], other: Sequence[Fraction], ordered: bool) -> Fraction:
+    """Earth mover's distance: half the sum of differences or, by order, the mean of the cumulated ones."""
+    gaps = [a - b for a, b in zip(one, other, strict=True)]
+    if not ordered:
+        return sum(map(abs, gaps), Fraction(0)) / 2
+    return sum((abs(sum(gaps[: at + 1], Fraction(0))) for at in range(len(gaps))), Fraction(0)) / (len(gaps) - 1)
+
+
+def declared(target: Mapping[str, Any], values: Sequence[str]) -> list[Fraction]:
+    """A curve over the domain, by its formula; weights as they are listed."""
+    kind, given = next(iter(target.items()))
+    if kind == "weights":
+        listed = {str(value): exact(weight) for value, weight in given.items()}
+        return (
+            [listed.get(text, Fraction(0)) for text in values]
+            if set(listed) <= set(values)
+            else _numbers(listed, values)
+        )
+    if kind == "zipf":
+        return [Fraction((place + 1) ** -float(given["s"])) for place in range(len(values))]
+    mean, std = float(given["mean"]), float(given["std"])
+    density = [exp(-(((float(text) - mean) / std) ** 2) / 2) for text in values]
+    return [Fraction(max(one, max(density) * 1e-9)) for one in density]
+
+
+def _numbers(listed: Mapping[str, Fraction], values: Sequence[str]) -> list[Fraction]:
+    known = {Fraction(text): weight for text, weight in listed.items()}
+    return [known.get(Fraction(text), Fraction(0)) for text in values]
+
+
+def _table(evidence: Evidence, column: str) -> list[Fraction] | None:
+    """The source's own distribution over the domain; nothing is withheld from releases of this kind."""
+    source = evidence.source
+    if source is None or column not in source.frame.columns:
+        return None
+    times = np.ones(len(source.frame), np.int64) if source.times is None else source.times
+    counted = pl.DataFrame({"value": source.frame[column].cast(pl.String), "times": times}).group_by("value").sum()
+    numbers: dict[str, int] = dict(counted.iter_rows())
+    texts = evidence.targeted.values
+    if not set(numbers) <= set(texts):  # spelled otherwise: 3 and 3.0 are one number
+        try:
+            known: dict[Fraction, int] = {}
+            for text, count in numbers.items():
+                known[Fraction(text)] = known.get(Fraction(text), 0) + count
+            return [Fraction(known.get(Fraction(text), 0)) for text in texts]
+        except ValueError:
+            return None
+    return [Fraction(numbers.get(text, 0)) for text in texts]

@@ -1,0 +1,131 @@
+"""Against the source: each group's published nodes are a generalization of its people's values (definition 3.1), the rest fakes.
+
+A group's people are known, because quasi-identifiers are exact and people who agree in all of them are in one group.  Nodes form a
+tree, so that a matching is found from the leaves up: a value takes a node as low as there is one left, what is over goes on to the
+parent, and at the root nothing may be left.  What no value takes is fake, and there may be as many as the method declares.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from reticent.audit.evidence import Targeted
+from reticent.audit.kind import Finding, Recounted
+from reticent.audit.links import Linked
+from reticent.audit.measure.comparison import exact
+
+CHUNK = 1 << 22
+
+
+def findings(recounted: Recounted, link: Linked, people: pl.Series) -> tuple[Finding, ...]:
+    targeted, method = recounted.targeted, recounted.subject.manifest.method.parameters
+    group = recounted.frame["group"].to_numpy().astype(np.int64)
+    lowest, highest = np.full(link.size, np.iinfo(np.int64).max), np.full(link.size, -1)
+    np.minimum.at(lowest, link.ours, group)
+    np.maximum.at(highest, link.ours, group)
+    theirs = highest[link.theirs]
+    scattered = int(((lowest[link.theirs] != theirs) & (theirs >= 0)).sum())
+    value = _places(targeted, people)
+    known = (theirs >= 0) & (value >= 0)
+    unmatched = _unmatched(targeted, theirs[known], value[known])
+    foreign = int(((value < 0) & (theirs >= 0)).sum())
+    excess = _excess(targeted, exact(method.get("fakes", 0)))
+    fine = not (scattered or unmatched or foreign or excess)
+    facts = {"values_without_node": unmatched + foreign, "scattered_people": scattered, "fakes_beyond_declared": excess}
+    return (
+        Finding(
+            "generalization",
+            fine,
+            facts,
+            f"{unmatched + foreign:,} value(s) of people have no node of their own in their group; {excess:,} fake(s) more than declared",
+        ),
+        *_targets(recounted, theirs[known], value[known]),
+    )
+
+
+def _places(targeted: Targeted, people: pl.Series) -> np.ndarray:
+    """Where each value stands in the domain, -1 where it does not."""
+    known: dict[Any, int] = {text: at for at, text in enumerate(targeted.values)}
+    distinct = people.unique().drop_nulls()
+    texts = distinct.cast(pl.String).to_list()
+    if people.dtype.is_numeric() and not set(texts) <= set(known):
+        numbers = {Fraction(text): at for text, at in known.items()}
+        places = [numbers.get(Fraction(text), -1) for text in texts]
+    else:
+        places = [known.get(text, -1) for text in texts]
+    return people.replace_strict(
+        distinct, pl.Series(places, dtype=pl.Int64), default=-1, return_dtype=pl.Int64
+    ).to_numpy()
+
+
+def _unmatched(targeted: Targeted, group: np.ndarray, value: np.ndarray) -> int:
+    nodes, groups = len(targeted.parent), len(targeted.rows)
+    leaf = _leaves(targeted)
+    depth = np.zeros(nodes, np.int64)
+    for node, above in enumerate(targeted.parent.tolist()):
+        depth[node] = depth[above] + 1 if above >= 0 else 0
+    order = np.argsort(-depth, kind="stable").tolist()
+    left, each = 0, max(CHUNK // nodes, 1)
+    for start in range(0, groups, each):
+        here = (group >= start) & (group < start + each)
+        mine = (targeted.group >= start) & (targeted.group < start + each)
+        waiting, free = np.zeros((2, min(each, groups - start), nodes), np.int64)
+        np.add.at(waiting, (group[here] - start, leaf[value[here]]), 1)
+        free[targeted.group[mine] - start, targeted.node[mine]] = targeted.count[mine]
+        for node in order:
+            over = np.maximum(waiting[:, node] - free[:, node], 0)
+            if targeted.parent[node] < 0:
+                left += int(over.sum())
+            else:
+                waiting[:, targeted.parent[node]] += over
+    return left
+
+
+def _leaves(targeted: Targeted) -> np.ndarray:
+    """The node of each value: leaves from left to right, children in the order of their numbers."""
+    children: dict[int, list[int]] = {}
+    for node, above in enumerate(targeted.parent.tolist()):
+        children.setdefault(above, []).append(node)
+    found, waiting = [], [children[-1][0]]
+    while waiting:
+        node = waiting.pop()
+        if node in children:
+            waiting += reversed(children[node])
+        else:
+            found.append(node)
+    return np.array(found, np.int64)
+
+
+def _excess(targeted: Targeted, fakes: Fraction) -> int:
+    """Values beyond rows, more than the method may add to a group."""
+    rows = targeted.rows
+    extra = np.bincount(targeted.group, weights=targeted.count, minlength=len(rows)).astype(np.int64) - rows
+    allowed = np.full(len(rows), int(fakes)) if fakes >= 1 else rows * fakes.numerator // fakes.denominator
+    return int(np.maximum(extra - allowed, 0).sum())
+
+
+def _targets(recounted: Recounted, group: np.ndarray, value: np.ndarray) -> tuple[Finding, ...]:
+    """Where each group's own distribution is the target: how far the published one is from it."""
+    targeted = recounted.targeted
+    asked = next((p.parameters for p in recounted.subject.promises if p.name == "p-privacy"), {})
+    if (
+        asked.get("target") != "group"
+        or recounted.subject.manifest.method.parameters.get("within", "sa-only") != "sa-only"
+    ):
+        return ()
+    allowed = Fraction(0) if asked.get("exact", False) else exact(asked.get("distance", "1/20"))
+    worst, size = Fraction(0), len(targeted.values)
+    for at, rows in enumerate(targeted.rows.tolist()):
+        held = np.bincount(value[group == at], minlength=size).tolist()
+        shares = targeted.shares[targeted.target[at]]
+        worst = max(
+            worst, sum((abs(p - Fraction(h, rows)) for p, h in zip(shares, held, strict=True)), Fraction(0)) / 2
+        )
+    sentence = (
+        f"a group's target is within {float(worst):.3g} of its own distribution; {float(allowed):.3g} is declared"
+    )
+    return (Finding("targets", worst <= allowed, {"target_distance": float(worst)}, sentence),)

@@ -1,0 +1,70 @@
+"""`reticent query RELEASE "SELECT ..."`: a question to a release, answered with bounds, here or where its tables live."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from reticent.cli.options import Json
+
+EXAMPLE = 'reticent query patients-release "SELECT AVG(cost) FROM release WHERE age BETWEEN 30 AND 40"'
+
+
+def query(
+    release: Annotated[Path, typer.Argument(metavar="RELEASE", help="A release folder.", show_default=False)],
+    question: Annotated[str, typer.Argument(metavar="SQL", help="SELECT COUNT(*), or SUM, AVG, MIN or MAX of the sensitive column, FROM release WHERE ... GROUP BY ...", show_default=False)],
+    print_sql: Annotated[
+        str | None, typer.Option("--print-sql", metavar="DATABASE", help="Print the question as plain SQL of duckdb, sqlite or postgresql over the exported tables.", show_default=False)
+    ] = None,
+    at: Annotated[str | None, typer.Option("--at", metavar="URL", help="Ask a database that `reticent export` wrote to.", show_default=False)] = None,
+    table: Annotated[str, typer.Option("--table", metavar="NAME", help="What the exported tables are called: NAME_quasi, ...")] = "release",
+    json: Json = False,
+) -> None:  # fmt: skip
+    """Ask a release in SQL: an estimate with the least and the greatest value that is possible, or a standard error.
+
+    Conditions may be any on the columns that are published as they are; one on the sensitive column goes with COUNT.
+    """
+    from reticent.cli.printing import say, say_json
+    from reticent.errors import RequestError
+    from reticent.opened import open as open_release
+
+    if not release.is_dir():
+        raise RequestError(f"There is no release folder {release}.", attempt="the folder that `reticent publish` made.")
+    opened = open_release(release)
+    if print_sql is not None:
+        text = opened.sql(question, print_sql, table)
+        if json:
+            say_json({"sql": text})
+        else:
+            say(text)
+        return
+    if at is not None:
+        from reticent.query.database import ask_at
+
+        found = ask_at(opened.manifest, question, at, table)
+    else:
+        found = opened.query(question)
+    answers = found if isinstance(found, list) else [found]
+    if json:
+        say_json([one.to_dict() for one in answers] if isinstance(found, list) else found.to_dict())
+        return
+    _table(answers)
+
+
+def _table(answers: list[Any]) -> None:
+    from reticent.cli.printing import number, say, say_table
+
+    rows = [one.to_dict() for one in answers]
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    if not rows:
+        say("No row is selected.")
+        return
+    say_table(names, [[_shown(row.get(name), number) for name in names] for row in rows])
+
+
+def _shown(value: Any, number: Any) -> str:
+    if value is None:
+        return "NULL"
+    return number(value) if isinstance(value, int | float) and not isinstance(value, bool) else str(value)

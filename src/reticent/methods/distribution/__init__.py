@@ -1,0 +1,3 @@
+"""Distribution-based anonymization (Koudas, Srivastava, Yu & Zhang, VLDB 2009)."""
+
+from reticent.methods.distribution.method import Distribution as Distribution

@@ -1,0 +1,209 @@
+"""Distribution-based anonymization (Koudas, Srivastava, Yu & Zhang, VLDB 2009): the grouping analysts want, a target for each group.
+
+Cells and a promise of P-privacy -> quasi-identifiers as they are; in each group the sensitive values generalized to nodes of a
+hierarchy, mixed with fakes and permuted, so that a person's value follows the group's target.
+
+Departs from the paper: a target is rounded to small weights unless it is to be exact (an exact one pushes nearly everything to the
+root and, as the target of several groups, hands out the table's totals: errata 4.7); fakes are taken for trees of any arity;
+`within` "hilbert" cuts a group along a curve into subgroups between the paper's two extremes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+
+from reticent.errors import JobError, suggest
+from reticent.methods.distribution.domain import Values, values_of
+from reticent.methods.distribution.generalize import Held, faked, generalized, sum_of_ranges
+from reticent.methods.distribution.groups import grouped, subgroups
+from reticent.methods.distribution.size import best_size
+from reticent.methods.distribution.targets import wanted, weights_for
+from reticent.methods.distribution.tree import Tree
+from reticent.models.exact import exact, whole
+from reticent.models.p_privacy import PPrivacy
+from reticent.models.promises import Promises
+from reticent.randomness import Random
+from reticent.recipe.recipe import GroupTable
+from reticent.recipe.transformed import TransformedRecipe
+from reticent.table.cells import Cells
+
+WITHIN = ("sa-only", "qi-sa", "hilbert")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Distribution:
+    """`fakes` below 1 is a share of each group's size (section 6.2), otherwise a number of fakes for each group.
+
+    `group_by` is a list of columns, a table of bands ({ age = [18, 40, 65] }, an empty list: each value), or "mondrian" with `k`;
+    left out, all rows are one group.  `size` is that of a subgroup for `within` "hilbert", found by `workload` where left out: a table
+    of columns, each with the share of its values that a question's range covers ({ age = 0.2 }).
+    """
+
+    group_by: Any = None
+    within: str = "sa-only"
+    fakes: Fraction = Fraction(0)
+    arity: int = 2
+    size: int | None = None
+    k: int | None = None
+    workload: Any = None
+    name: ClassVar[str] = "distribution"
+    kind: ClassVar[str] = "transformed"
+    labels: ClassVar[None] = None
+    keeps: ClassVar[tuple[type, ...]] = (PPrivacy,)
+    prepares: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "fakes", exact(self.fakes, "fakes"))
+        object.__setattr__(self, "arity", whole(self.arity, "arity"))
+        if self.within not in WITHIN:
+            raise JobError(
+                f"distribution: within = {self.within!r} is not known.", attempt=suggest(str(self.within), WITHIN)
+            )
+        if self.fakes < 0 or (self.fakes >= 1 and self.fakes.denominator != 1):
+            raise JobError(
+                "distribution: fakes is a share of each group below 1, or a whole number.", attempt="fakes = 0.05."
+            )
+        if self.arity < 2:
+            raise JobError("distribution: a node has two children or more.", attempt="arity = 2.")
+        for name in ("size", "k"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, whole(getattr(self, name), name))
+                if getattr(self, name) < 2:
+                    raise JobError(f"distribution: {name} must be 2 or more.", attempt=f"{name} = 10.")
+        _check_groups(self.group_by)
+        _check_workload(self.workload)
+
+    def refuse(self, promises: Promises) -> None:
+        """Before any data is read: one target, and no other promise, can be kept."""
+        if len(promises.all) != 1:
+            raise JobError(
+                f"distribution keeps one promise of p-privacy; the job has {len(promises.all)}.",
+                attempt="one [[promise]], its target given for each group by name.",
+            )
+
+    def notices(self, promises: Promises) -> tuple[str, ...]:
+        """What the owner should know of a target that is made from the data."""
+        target = promises.all[0].target
+        said = []
+        if promises.all[0].exact and target == "source" and (self.group_by is not None or self.within != "sa-only"):
+            said.append(
+                "the target of several groups is the exact distribution of the table: who knows the algorithm has the table's totals, "
+                "and can rule values out (reticent attack --as algorithm); without exact = true it is rounded"
+            )
+        if target == "group":
+            said.append(
+                "each group's target is its own distribution: the release says how values are distributed in each group"
+            )
+        if isinstance(target, Mapping) and "nearest" in target:
+            said.append("a nearest target says on which side of the promise a group was, and where it was cut")
+        return tuple(said)
+
+    def plan(self, cells: Cells, promises: Promises, rng: Random) -> TransformedRecipe:
+        self.refuse(promises)
+        promise = promises.all[0]
+        values = values_of(cells, promise)
+        tree = values.tree(self.arity)
+        top = grouped(cells, self.group_by, self.k, rng)
+        value = values.of_code[cells.values[:, 0]]
+        own = np.zeros((len(top.names), len(values.texts)), np.int64)
+        np.add.at(own, (top.of_cell, value), cells.counts)
+        wants = wanted(promise, values, own, top.names)
+        size = self.size
+        if self.within == "hilbert" and size is None:
+            size = best_size(cells, top.of_cell, values, tree, self.workload, rng)
+        group, above = subgroups(cells, top.of_cell, self.within, size)
+        held = Held.of(group, value, cells.counts, len(above), len(values.texts))
+        found = []
+        for at, tops in _alike(wants):
+            mine = np.flatnonzero(np.isin(above, tops))
+            part, observed = held.only(mine), (own[tops] > 0).any(axis=0)
+            weights = weights_for(wants[at], promise, tree, part, observed, own.sum(axis=0))
+            found.append((mine, self._entries(part, tree, weights, len(values.texts)), weights))
+            promise.verify(_parameters(tree, weights, found[-1][1]))
+        return _recipe(cells, group, values, tree, found)
+
+    def _entries(self, held: Held, tree: Tree, weights: np.ndarray, values: int) -> np.ndarray:
+        """(entries, 3) of group, node and count; with fakes where a group may have any."""
+        sizes = held.sizes
+        if self.fakes >= 1:
+            most = np.full(held.groups, int(self.fakes))
+        else:
+            most = sizes * self.fakes.numerator // self.fakes.denominator
+        plain = np.flatnonzero(most == 0)
+        found = [_numbered(generalized(held.only(plain), tree, weights), plain)] if len(plain) else []
+        for group in np.flatnonzero(most).tolist():
+            nodes = faked(held.histogram(group, values), tree, weights, int(most[group])).nodes
+            found.append(np.column_stack([np.full(len(nodes), group), nodes]))
+        return np.concatenate(found)
+
+
+def _parameters(tree: Tree, weights: np.ndarray, entries: np.ndarray) -> dict[str, np.ndarray]:
+    """What the promise verifies."""
+    group, node, count = entries.T
+    return {"parent": tree.parent, "weights": weights, "group": group, "node": node, "count": count}
+
+
+def _recipe(cells: Cells, group: np.ndarray, values: Values, tree: Tree, found: list[Any]) -> TransformedRecipe:
+    """`found` has, for each target asked for: its groups, their entries (group within them, node, count), and its weights."""
+    entries = np.concatenate([_numbered(part, mine) for mine, part, _ in found])
+    distinct = {weights: at for at, weights in enumerate(dict.fromkeys(tuple(w.tolist()) for _, _, w in found))}
+    target = np.zeros(int(group.max()) + 1, np.int64)
+    for mine, _, weights in found:
+        target[mine] = distinct[tuple(weights.tolist())]
+    first = np.unique(target, return_index=True)[1]  # targets numbered as groups meet them
+    order = np.argsort(first)
+    number = np.empty(len(order), np.int64)
+    number[order] = np.arange(len(order))
+    listed = list(distinct)
+    return TransformedRecipe(
+        cells, np.arange(len(cells)), group, cells.counts, len(target),
+        listed=GroupTable(entries[:, 0], entries[:, 1], entries[:, 2]),
+        texts=values.texts, node_labels=tuple(values.labels(tree)), first=tree.first, last=tree.last,
+        weights=tuple(listed[at] for at in order.tolist()), target=number[target],
+        units=values.units, scale=values.scale, sum_of_ranges=sum_of_ranges(entries, tree),
+    )  # fmt: skip
+
+
+def _numbered(found: np.ndarray, groups: np.ndarray) -> np.ndarray:
+    return np.column_stack([groups[found[:, 0]], found[:, 1:]])
+
+
+def _alike(wants: list[Any]) -> list[tuple[int, np.ndarray]]:
+    """Groups that ask for the same masses, the first of each."""
+    keys = [(want.masses.tobytes(), str(want.keeping)) for want in wants]
+    first: dict[Any, list[int]] = {}
+    for at, key in enumerate(keys):
+        first.setdefault(key, []).append(at)
+    return [(found[0], np.array(found)) for found in first.values()]
+
+
+def _check_workload(workload: Any) -> None:
+    shares = workload.values() if isinstance(workload, Mapping) else [] if workload is None else [0]
+    if not all(0 < exact(share, "a share of the workload") <= 1 for share in shares):
+        raise JobError(
+            "distribution: a workload is a table of columns with the share of their values that a range covers.",
+            attempt="workload = { age = 0.2 }.",
+        )
+
+
+def _check_groups(group_by: Any) -> None:
+    if group_by is None or isinstance(group_by, str):
+        return
+    if isinstance(group_by, Mapping):
+        for name, edges in group_by.items():
+            if not isinstance(edges, list | tuple):
+                raise JobError(
+                    f"distribution: the bands of {name!r} are a list of edges.", attempt=f"{name} = [18, 40, 65]."
+                )
+            for edge in edges:
+                exact(edge, "an edge")
+        return
+    if not isinstance(group_by, list | tuple) or not all(isinstance(name, str) for name in group_by) or not group_by:
+        raise JobError(
+            "distribution: group_by is a list of columns, or a table of bands.", attempt='group_by = ["region"].'
+        )

@@ -1,0 +1,58 @@
+"""A question answered where the recipient's data lives: the printed SQL, run in a database that `export` wrote to."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import Any
+
+from reticent.errors import ReticentError, SourceError
+from reticent.query.asked import understood
+from reticent.query.printed import printed
+from reticent.release.answer import NOTHING, Answer
+from reticent.release.manifest import Manifest
+from reticent.table.database import driver, path_of, redacted, scheme
+
+
+def ask_at(manifest: Manifest, text: str, url: str, table: str) -> Answer | list[Answer]:
+    """The answer from the tables NAME_quasi, NAME_sensitive and NAME_bounds of a database."""
+    sql = printed(manifest, text, scheme(url), table)
+    try:
+        names, rows = _run(url, sql)
+    except (ReticentError, ImportError):
+        raise
+    except Exception as error:
+        raise SourceError(
+            f"{redacted(url)} does not answer: {type(error).__name__}.",
+            attempt=f"`reticent export` to it first, with --table {table}.",
+        ) from None
+    by = understood(text, manifest).by
+    answers = [_answer(dict(zip(names, row, strict=True)), by) for row in rows]
+    return answers if by else answers[0]
+
+
+def _answer(row: dict[str, Any], by: tuple[str, ...]) -> Answer:
+    keys = {name: row[name] for name in by} or None
+    if row["lower"] is None:
+        return NOTHING
+    return Answer(row.get("estimate"), row["lower"], row["upper"], keys=keys)
+
+
+def _run(url: str, sql: str) -> tuple[list[str], list[tuple[Any, ...]]]:
+    kind = scheme(url)
+    if kind == "postgresql":
+        with (
+            driver("adbc_driver_postgresql.dbapi", "postgres").connect(url) as connection,
+            connection.cursor() as cursor,
+        ):
+            cursor.execute(sql)
+            table = cursor.fetch_arrow_table()
+            return table.column_names, [tuple(row.values()) for row in table.to_pylist()]
+    if kind == "sqlite":
+        import sqlite3
+
+        with closing(sqlite3.connect(path_of(url))) as connection:
+            cursor = connection.execute(sql)
+            return [column[0] for column in cursor.description], cursor.fetchall()
+    with driver("duckdb", "query").connect(str(path_of(url)), read_only=True) as connection:
+        cursor = connection.execute(sql)
+        return [column[0] for column in cursor.description], cursor.fetchall()

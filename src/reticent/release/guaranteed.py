@@ -1,0 +1,132 @@
+"""Aggregates over a transformed release with guaranteed bounds (Koudas et al., VLDB 2009, section 3.3).
+
+Quasi-identifiers are exact, so the number a_g of selected rows of each group is known.  Which of the group's N_g published values they
+have is not: the least and greatest SUM, MIN and MAX over all choices stand in `bounds`.  With a condition on the sensitive column,
+of N_g values c_g lie within the condition whatever they are and d_g may:
+
+    COUNT   lower sum of max(0, a_g - (N_g - c_g))    upper sum of min(a_g, d_g)
+
+The estimate is the mean under the groups' targets; for MIN and MAX that of a_g independent draws, kept within the bounds.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from reticent.release.annotated import Annotated
+from reticent.release.answer import NOTHING, Answer
+from reticent.release.kind import Question, Tables
+from reticent.release.manifest import Manifest
+
+GROUP, COUNT, SELECTED = "group", "count", "selected"
+ROUNDING = 2.0**-52
+
+
+def answer(tables: Tables, manifest: Manifest, question: Question) -> Answer:
+    quasi = tables["quasi"]
+    chosen = quasi[GROUP] if question.where is None else quasi.filter(question.where)[GROUP]
+    met = np.bincount(chosen.to_numpy(), minlength=1).astype(np.int64)
+    group = np.flatnonzero(met)
+    annotated = Annotated.of(manifest)
+    if question.aggregate == "count":
+        return _count(tables["sensitive"], annotated, group, met[group], question)
+    if not len(group):
+        return NOTHING
+    found = looked_up(tables["bounds"], group, met[group])
+    places = np.array([float(text) for text in annotated.texts])
+    if question.aggregate in ("sum", "avg"):
+        return _sum(found, annotated, places, group, met[group], question.aggregate)
+    return _extreme(found, annotated, places, group, met[group], question.aggregate)
+
+
+def looked_up(bounds: pl.DataFrame, group: np.ndarray, met: np.ndarray) -> dict[str, np.ndarray]:
+    """The bounds of each group for its number of selected rows: from the row above it, where no slope changes before."""
+    held, selected = bounds[GROUP].to_numpy().astype(np.int64), bounds[SELECTED].to_numpy().astype(np.int64)
+    wide = int(selected.max()) + 1
+    place = np.searchsorted(held * wide + selected, group * wide + met)
+    found = {name: bounds[name].to_numpy()[place] for name in bounds.columns[2:]}
+    short = selected[place] - met
+    found["sum_lower"] = found["sum_lower"] - short * found["max_lower"]
+    found["sum_upper"] = found["sum_upper"] - short * found["min_upper"]
+    return found
+
+
+def _sum(found: dict[str, np.ndarray], annotated: Annotated, places: np.ndarray, group: np.ndarray, met: np.ndarray,
+         aggregate: str) -> Answer:  # fmt: skip
+    mean = (annotated.floats @ places)[annotated.target_of(group)]
+    estimate, lower, upper = float(mean @ met), found["sum_lower"].sum(), found["sum_upper"].sum()
+    if found["sum_lower"].dtype.kind == "f":  # every sum of doubles is off by at most so many roundings
+        off = (len(group) + 4) * ROUNDING * float(np.abs(found["sum_lower"]).sum() + np.abs(found["sum_upper"]).sum())
+        lower, upper = float(lower) - off, float(upper) + off
+    if aggregate == "sum":
+        return Answer(
+            estimate,
+            lower.item() if hasattr(lower, "item") else lower,
+            upper.item() if hasattr(upper, "item") else upper,
+        )
+    rows = int(met.sum())
+    return Answer(estimate / rows, float(lower) / rows, float(upper) / rows)
+
+
+def _extreme(found: dict[str, np.ndarray], annotated: Annotated, places: np.ndarray, group: np.ndarray, met: np.ndarray,
+             aggregate: str) -> Answer:  # fmt: skip
+    least = aggregate == "min"
+    take = np.min if least else np.max
+    lower, upper = take(found[f"{aggregate}_lower"]).item(), take(found[f"{aggregate}_upper"]).item()
+    shares = annotated.floats if least else annotated.floats[:, ::-1]
+    beyond = np.clip(1 - np.cumsum(shares, axis=1), 0, 1)  # of one draw, past each value
+    of = np.bincount(annotated.target_of(group), weights=met, minlength=len(shares))
+    used = np.flatnonzero(of)
+    all_beyond = np.prod(beyond[used] ** of[used][:, None], axis=0)
+    chance = -np.diff(all_beyond, prepend=1.0)
+    expected = float(chance @ (places if least else places[::-1]))
+    return Answer(min(max(expected, lower), upper), lower, upper)
+
+
+def _count(
+    sensitive: pl.DataFrame, annotated: Annotated, group: np.ndarray, met: np.ndarray, question: Question
+) -> Answer:
+    rows = int(met.sum())
+    if question.values is None:
+        return Answer(rows, rows, rows)
+    inside, touching = covered(annotated, question.values)
+    node = nodes_of(annotated, sensitive)
+    held, count = sensitive[GROUP].to_numpy().astype(np.int64), sensitive[COUNT].to_numpy()
+    size = int(held.max()) + 1
+    total, within, may = (
+        np.bincount(held, weights=np.where(mask, count, 0), minlength=size).astype(np.int64)[group]
+        for mask in (np.ones(len(count), bool), inside[node], touching[node])
+    )
+    asked = wanted(annotated, question.values)
+    estimate = float((annotated.floats @ asked)[annotated.target_of(group)] @ met)
+    return Answer(estimate, int(np.maximum(met - (total - within), 0).sum()), int(np.minimum(met, may).sum()))
+
+
+def wanted(annotated: Annotated, values: tuple[object, ...]) -> np.ndarray:
+    """Which values of the domain are asked for."""
+    texts = {str(value) for value in values}
+    return np.array([text in texts for text in annotated.texts], bool)
+
+
+def covered(annotated: Annotated, values: tuple[object, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """Which nodes lie wholly within the values asked for, and which hold any of them."""
+    until = np.append(0, np.cumsum(wanted(annotated, values)))
+    held = until[annotated.last + 1] - until[annotated.first]
+    return held == annotated.last - annotated.first + 1, held > 0
+
+
+def nodes_of(annotated: Annotated, sensitive: pl.DataFrame) -> np.ndarray:
+    """The node of each row of `sensitive`, by its ends."""
+    place = {text: at for at, text in enumerate(annotated.texts)}
+    node = {span: at for at, span in enumerate(zip(annotated.first.tolist(), annotated.last.tolist(), strict=True))}
+    ends = sensitive.select("lower", "upper").unique()
+    lower, upper = (ends[name].cast(pl.String).to_list() for name in ("lower", "upper"))
+    known = [node.get((place.get(a, -1), place.get(b, -1)), -1) for a, b in zip(lower, upper, strict=True)]
+    joined = sensitive.select("lower", "upper").join(
+        ends.with_columns(pl.Series("\x00node", known, dtype=pl.Int64)),
+        on=["lower", "upper"],
+        how="left",
+        maintain_order="left",
+    )
+    return joined["\x00node"].to_numpy()
