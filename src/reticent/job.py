@@ -91,7 +91,7 @@ class Job:
         return cls(
             source=_source(table.get("source", {}), beside),
             columns={name: _column(name, entry, beside) for name, entry in table.get("columns", {}).items()},
-            promises=[registry.promise_from(_with_population(entry, beside)) for entry in table.get("promise", [])],
+            promises=[registry.promise_from(_with_files(entry, beside)) for entry in table.get("promise", [])],
             prepare=[registry.stage_from(entry) for entry in table.get("prepare", [])],
             method=registry.method_from(table["method"]) if "method" in table else None,
             release=_dataclass(Output, "[release]", table.get("release", {})),
@@ -160,10 +160,13 @@ def _column(name: str, table: Any, beside: Path | None) -> Column:
     return column
 
 
-def _with_population(promise: Any, beside: Path | None) -> Any:
-    """A promise whose population table lies beside the job file."""
+def _with_files(promise: Any, beside: Path | None) -> Any:
+    """A promise whose population table, or whose matrices of distances, lie beside the job file."""
     if isinstance(promise, Mapping) and isinstance(promise.get("population"), str):
         return {**promise, "population": _located(promise["population"], beside)}
+    if isinstance(promise, Mapping) and isinstance(promise.get("distances"), Mapping):
+        given = promise["distances"].items()
+        return {**promise, "distances": {at: _located(d, beside) if isinstance(d, str) else d for at, d in given}}
     return promise
 
 

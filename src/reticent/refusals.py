@@ -11,6 +11,7 @@ from reticent.methods.compose import left_to_method
 def refuse_unable(job: Job) -> None:
     """Before any data is read: a method that cannot keep a promise says which can."""
     refuse_withholding(job)
+    refuse_partial(job)
     left = left_to_method(job.prepare, job.promises)
     for promise in left:
         if not isinstance(promise, job.method.keeps):
@@ -40,3 +41,14 @@ def refuse_withholding(job: Job) -> None:
             "suppress_at_most and a preparing stage both withhold rows, and the stage's promise is about those it chose.",
             attempt="one of them.",
         )
+
+
+def refuse_partial(job: Job) -> None:
+    """A promise about what the whole table teaches an adversary does not go with rows that are withheld."""
+    for promise in job.promises:
+        if getattr(promise, "whole_table", False) and (job.prepare or job.release.suppress_at_most):
+            raise JobError(
+                f"{promise.name} cannot be kept where rows are withheld.",
+                why="Prior beliefs are estimated from all rows: whose rows they came from could not be recounted.",
+                attempt="suppress_at_most = 0 and no preparing stage, or another promise.",
+            )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any
 
 from reticent.audit.subject import Subject, described_promise
@@ -41,5 +43,17 @@ def _given(hierarchy: Any) -> bool:
     return hierarchy is not None and not isinstance(hierarchy, dict)
 
 
-def _plain(parameters: Any) -> dict[str, str]:
-    return {name: str(value) for name, value in parameters.items() if name != "population" and value is not None}
+def _plain(parameters: Any) -> dict[str, Any]:
+    return {name: _same(value) for name, value in parameters.items() if name != "population" and value is not None}
+
+
+def _same(value: Any) -> Any:
+    """A parameter in one form, whether a job or a manifest says it: 1/5, 0.2 and "1/5" are one number, in tables and lists too."""
+    if isinstance(value, Mapping):
+        return {str(name): _same(entry) for name, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_same(entry) for entry in value]
+    try:
+        return str(value) if isinstance(value, bool) else Fraction(str(value))
+    except (ValueError, ZeroDivisionError):
+        return str(value)

@@ -68,6 +68,9 @@ class LabelledRows(Protocol):
     labelled: bool
 
     @property
+    def foreign(self) -> bool: ...
+
+    @property
     def labels(self) -> Mapping[str, Numbered]: ...
 
     @property

@@ -58,9 +58,7 @@ def expected(
                 code = order[s, 0]
                 for b in range(bins):
                     if order[s, b + 1] > 0:
-                        total += (
-                            ways[code, 0] * ways[code - room[b], 1] * weight[item[i], b] * order[s, b + 1]
-                        )
+                        total += ways[code, 0] * ways[code - room[b], 1] * weight[item[i], b] * order[s, b + 1]
             if total > 0.0:
                 for s in range(level[i], level[i + 1]):
                     code = order[s, 0]

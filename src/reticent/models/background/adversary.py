@@ -59,12 +59,14 @@ class Knowledge:
             if lacking := [name for name in names if name not in self.bandwidth]:
                 raise JobError(
                     f"No bandwidth is given for {', '.join(map(repr, lacking))}.",
-                    why='A column that is not named could mean that the adversary knows all of it, or nothing.',
+                    why="A column that is not named could mean that the adversary knows all of it, or nothing.",
                     attempt='a number for it, or "whole" for what the adversary knows nothing of.',
                 )
         for column in self.distances:
             if column not in known:
-                raise JobError(f"Distances are given for {column!r}, which has no role.", attempt=suggest(column, known))
+                raise JobError(
+                    f"Distances are given for {column!r}, which has no role.", attempt=suggest(column, known)
+                )
         if self.smoothing and at == cells.joint:
             raise JobError(
                 "The combined values of several sensitive columns have no distances to smooth over.",

@@ -1,9 +1,9 @@
 """What an adversary believes after seeing groups (Li, Li & Zhang, ICDE 2009, section III).
 
-    omega      equation 5: a prior times n_i over the group's whole belief in s_i, normalised for each person
-    balanced   ours: the same again and again.  Omega is the first round of Sinkhorn's scaling of the prior matrix to the group's
-               margins (every person has one value, value s_i has n_i people); ROUNDS of them are `balanced`
-    exact      equations 3 and 4 by a programme over remaining counts; equation 3 with permanents (errata 3.1)
+omega      equation 5: a prior times n_i over the group's whole belief in s_i, normalised for each person
+balanced   ours: the same again and again.  Omega is the first round of Sinkhorn's scaling of the prior matrix to the group's
+           margins (every person has one value, value s_i has n_i people); ROUNDS of them are `balanced`
+exact      equations 3 and 4 by a programme over remaining counts; equation 3 with permanents (errata 3.1)
 """
 
 from __future__ import annotations
@@ -19,9 +19,7 @@ POSTERIORS = ("omega", "balanced")
 STATES = 1 << 18  # the most states that exact inference of one group may take
 
 
-def scaled(
-    prior: np.ndarray, offsets: np.ndarray, people: np.ndarray, counts: np.ndarray, rounds: int
-) -> np.ndarray:
+def scaled(prior: np.ndarray, offsets: np.ndarray, people: np.ndarray, counts: np.ndarray, rounds: int) -> np.ndarray:
     """(entries, values) beliefs after `rounds`: of group g the entries offsets[g] .. offsets[g + 1], `people` at each.
 
     A value that nobody could have by their prior says nothing; who could have none of the group's values believes its histogram.

@@ -30,7 +30,7 @@ def _bandwidth(given: Any, what: str) -> Bandwidth:
         raise JobError(f"{what} must be a number or {WHOLE!r}.", attempt='0.3, or "whole" for who knows nothing of it.')
     found = exact(given, what)
     if found < 0:
-        raise JobError(f"{what} must not be negative.", attempt="0 for who knows equal values only, 0.3, or \"whole\".")
+        raise JobError(f"{what} must not be negative.", attempt='0 for who knows equal values only, 0.3, or "whole".')
     return found
 
 

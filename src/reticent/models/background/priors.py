@@ -60,7 +60,9 @@ class Priors:
         held = self.held
         axes, points = max(len(self.live), 1), len(held.codes)
         pairs = float(self.windows[:, 1].sum() - self.windows[:, 0].sum()) * (axes + 4)
-        work = sum(rows * width * size * size for rows, width, size in self.sizes) * held.values / 8 + points * held.values
+        work = (
+            sum(rows * width * size * size for rows, width, size in self.sizes) * held.values / 8 + points * held.values
+        )
         room = max([rows * width * size for rows, width, size in self.sizes], default=0)
         if room <= ROOM and work <= pairs:
             terms = sum(len(self.weights[a]) + 2 for a in self.live)
@@ -70,7 +72,7 @@ class Priors:
         raise JobError(
             f"Prior beliefs at {points:,} combinations of quasi-identifiers are out of reach at this bandwidth.",
             why=f"All pairs are {pairs / (axes + 4):,.0f}; summed axis by axis, the table grows to {room:,} places.",
-            attempt="a bandwidth of 0 or \"whole\" for the columns with most values, or coarser values in them.",
+            attempt='a bandwidth of 0 or "whole" for the columns with most values, or coarser values in them.',
         )
 
     @cached_property
