@@ -168,7 +168,7 @@ class Priors:
     def windows(self) -> np.ndarray:
         """For each point in sorted order, the stretch of sorted points that equation 2 can give weight to."""
         codes = self.held.codes[self._sorted]
-        keys, number = _combinations(codes[:, self.keys], self._lengths(self.keys))
+        _, number = _combinations(codes[:, self.keys], self._lengths(self.keys))
         number = number if len(self.keys) else np.zeros(len(codes), np.int64)
         if not self.live:
             return np.column_stack([np.searchsorted(number, number), np.searchsorted(number, number, "right")])
