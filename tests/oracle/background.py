@@ -24,7 +24,9 @@ def in_a_tree(rows):
     """The level of the lowest common ancestor over the height; rows leaf first, root last."""
     path = {row[0]: row for row in rows}
     height = len(rows[0]) - 1
-    return lambda a, b: Fraction(next(level for level in range(height + 1) if path[a][level:] == path[b][level:]), height)
+    return lambda a, b: Fraction(
+        next(level for level in range(height + 1) if path[a][level:] == path[b][level:]), height
+    )
 
 
 def flat(a, b):

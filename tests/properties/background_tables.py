@@ -10,7 +10,16 @@ import polars as pl
 import reticent as rt
 from tests.oracle import background
 
-BANDWIDTHS = [Fraction(0), Fraction(1, 5), Fraction(1, 3), Fraction(1, 2), Fraction(51, 100), Fraction(1), Fraction(6, 5), "whole"]
+BANDWIDTHS = [
+    Fraction(0),
+    Fraction(1, 5),
+    Fraction(1, 3),
+    Fraction(1, 2),
+    Fraction(51, 100),
+    Fraction(1),
+    Fraction(6, 5),
+    "whole",
+]
 KERNELS = ["epanechnikov", "epanechnikov", "uniform", "triangular", "gaussian"]
 
 

@@ -26,7 +26,9 @@ def group_lists(groups, frame, names):
     of_cell[groups.cell] = groups.group
     texts = [[*domain.texts, None] for domain in (*cells.quasi, *cells.sensitive)]
     both = np.hstack([cells.codes, cells.values])
-    known = {tuple(texts[c][code] for c, code in enumerate(row)): g for row, g in zip(both.tolist(), of_cell, strict=True)}
+    known = {
+        tuple(texts[c][code] for c, code in enumerate(row)): g for row, g in zip(both.tolist(), of_cell, strict=True)
+    }
     found: dict[int, list[int]] = {}
     for i, row in enumerate(frame.select(names).with_columns(pl.all().cast(pl.String)).rows()):
         found.setdefault(known[row], []).append(i)
@@ -46,7 +48,9 @@ def test_priors_are_those_of_the_definition_by_both_routes(block):
             first = np.flatnonzero(np.diff(cells.point, prepend=-1))
             for p, code in enumerate(cells.codes[first].tolist()):
                 q = exact[tuple(texts[a][c] for a, c in enumerate(code))]
-                belief = background.prior(q, drawn.rows, drawn.measures, list(drawn.bandwidths.values()), drawn.how["kernel"])
+                belief = background.prior(
+                    q, drawn.rows, drawn.measures, list(drawn.bandwidths.values()), drawn.how["kernel"]
+                )
                 values = [*cells.sensitive[0].texts, None]
                 for v, x in enumerate(known.prior[p]):
                     assert x == pytest.approx(float(belief.get(values[v], 0)), rel=1e-12, abs=0)
@@ -137,7 +141,11 @@ def test_the_audit_refuses_a_release_with_a_group_swapped_for_a_riskier_one(tmp_
 def test_withheld_rows_and_mosaic_are_refused_before_data_is_read():
     columns = {"a": rt.quasi(), "s": rt.sensitive()}
     promise = rt.BTPrivacy(0.3, 0.2)
-    for changes in ({"release": rt.Output(suppress_at_most=0.1)}, {"prepare": [rt.Suppression(l=2)]}, {"method": rt.Mosaic()}):
+    for changes in (
+        {"release": rt.Output(suppress_at_most=0.1)},
+        {"prepare": [rt.Suppression(l=2)]},
+        {"method": rt.Mosaic()},
+    ):
         job = rt.Job(columns=columns, promises=[promise], source=rt.Source(path="no such file.csv"), **changes)
         with pytest.raises(RequestError):
             rt.publish(job)

@@ -34,5 +34,6 @@ ATTACKS = {
     "definetti": AttackRow("reticent.attacks.definetti:definetti"),
     "skewness": AttackRow("reticent.attacks.skewness:skewness"),
     "similarity": AttackRow("reticent.attacks.similarity:similarity"),
+    "background": AttackRow("reticent.attacks.background:background"),
     "eligibility": AttackRow("reticent.attacks.eligibility.attack:eligibility", needs_source=False),
 }

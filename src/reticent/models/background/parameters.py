@@ -116,3 +116,10 @@ def _read(column: str, path: Path) -> tuple[list[str], list[list[str]]]:
             attempt="the same values in the same order.",
         )
     return names, [row[1:] for row in table[1:]]
+
+
+def said(given: Bandwidth | Mapping[str, Bandwidth]) -> Any:
+    """A bandwidth as JSON can say it."""
+    if isinstance(given, Mapping):
+        return {column: said(value) for column, value in given.items()}
+    return given if isinstance(given, str) else float(given)

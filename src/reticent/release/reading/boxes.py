@@ -126,14 +126,14 @@ class Boxes:
         return np.concatenate(found), np.concatenate(groups), np.concatenate(weights)
 
 
-def boxes(entries: Sequence[ColumnEntry], frame: pl.DataFrame, cells: Cells) -> Boxes:
-    """The groups of a published table, over the cells of the table it was made from."""
+def boxes(entries: Sequence[ColumnEntry], frame: pl.DataFrame, cells: Cells, *, foreign: bool = False) -> Boxes:
+    """The groups of a published table, over the cells of the table it was made from; `foreign`: another tool's labels."""
     sensitive = cells.sensitive[0]
     numbers, covers = [], []
     for entry, domain in zip(entries, cells.quasi, strict=True):
         number, labels = _numbered(frame[entry.name])
         numbers.append(number)
-        covers.append(_cover(entry, domain, labels))
+        covers.append(_cover(entry, domain, labels, foreign))
     numbered = np.column_stack(numbers) if numbers else np.zeros((len(frame), 0), np.int64)
     unique, group = np.unique(numbered, axis=0, return_inverse=True)
     known = {text: code for code, text in enumerate(sensitive.texts)}
@@ -152,17 +152,17 @@ def _numbered(labels: pl.Series) -> tuple[np.ndarray, list[str | None]]:
     return rows["number"].to_numpy(), distinct.to_list()
 
 
-def _cover(entry: ColumnEntry, domain: Domain, labels: list[str | None]) -> Cover:
+def _cover(entry: ColumnEntry, domain: Domain, labels: list[str | None], foreign: bool) -> Cover:
     """What the labels cover, in the domain's own codes."""
     texts = pl.Series(domain.name, [*domain.texts, *([None] if domain.null else [])], dtype=pl.String)
     try:
-        found = placed(entry, labels, texts)
+        found = placed(entry, labels, texts, foreign=foreign)
     except Unreadable:
         raise BundleDamaged(f"A label of column {domain.name!r} names no value of the source.") from None
     order = np.argsort(found.codes, kind="stable")  # several values may stand at one place: beyond a declared top
     places = found.codes[order]
     covered = [np.sort(order[_among(places, held)]) for held in found.covered]
-    if any(len(held) and not len(codes) for held, codes in zip(found.covered, covered, strict=True)):
+    if not foreign and any(len(held) and not len(codes) for held, codes in zip(found.covered, covered, strict=True)):
         raise BundleDamaged(f"A label of column {domain.name!r} names no value of the source.")
     return cover(covered, domain.size)
 
