@@ -83,7 +83,7 @@ def publish(
             "audit": found.to_dict(),
             "job": job.to_toml(),
             "promises": [registry.describe(promise) for promise in job.promises],
-            "notices": (*looked.notices, *map(str, spelled_alike(counted.cells))),
+            "notices": (*looked.notices, *map(str, spelled_alike(counted.cells)), *_promised(job, cells)),
         }
         if target is None:
             return Release(staged, owned={**owned, "temporary": True})
@@ -125,3 +125,8 @@ def declared(job: Job, rng: Random, cells: Cells) -> dict[str, Any]:
     if job.prepare:
         found["prepare"] = [registry.describe(stage) for stage in job.prepare]
     return found
+
+
+def _promised(job: Job, cells: Cells) -> list[str]:
+    """What a promise warns of on this table: parameters that make it say less than it seems to."""
+    return [said for promise in job.promises if hasattr(promise, "warnings") for said in promise.warnings(cells)]

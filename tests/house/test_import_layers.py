@@ -48,7 +48,7 @@ LAYERS = {
     "publish": {"engines", "gate", "methods", "opened", "owner", "refusals", "release", "job", "registry", "table"},
     "planning": {"audit", "engines", "job", "methods", "publish", "recipe", "refusals", "registry", "release", "table"},
     "batches": {"publish", "owner", "release", "job", "table"},
-    "check": {"publish", "refusals", "engines", "methods", "recipe", "job", "registry", "table"},
+    "check": {"publish", "refusals", "engines", "methods", "models", "recipe", "job", "registry", "table"},
     "report": {"publish", "opened", "release", "audit", "utility", "attacks", "query", "job", "registry", "table"},
     "cli": None,  # the top: may use everything
     "__main__": {"cli"},

@@ -14,7 +14,7 @@ ROUNDS = {"omega": 1, "balanced": 24}
 
 def on_a_line(places, low=None, high=None):
     """|a - b| over the range; `places` maps values to numbers."""
-    ends = [place for place in places.values()]
+    ends = list(places.values())
     low = min(ends) if low is None else low
     high = max(ends) if high is None else high
     return lambda a, b: abs(Fraction(places[a]) - Fraction(places[b])) / (Fraction(high) - Fraction(low))

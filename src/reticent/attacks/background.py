@@ -87,7 +87,7 @@ def background(
 def _points(promised: Mapping[str, Any], bandwidth: Any, t: Any, prior: Any) -> list[tuple[Any, Fraction]]:
     """(bandwidth, t) of each adversary."""
     given = promised.get("points") or ([promised] if "bandwidth" in promised else [])
-    if bandwidth is None and prior == "uniform":
+    if bandwidth is None and isinstance(prior, str) and prior == "uniform":
         bandwidth = "whole"
     if bandwidth is not None:
         given = [{"bandwidth": bandwidth, "t": t if t is not None else min((p["t"] for p in given), default=None)}]

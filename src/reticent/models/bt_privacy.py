@@ -17,7 +17,8 @@ from typing import Any, ClassVar
 from reticent.models.background import parameters
 from reticent.models.background.beliefs import POSTERIORS
 from reticent.models.background.bound import bind, reason, warnings
-from reticent.models.shapes import Check
+from reticent.models.background.proposal import propose
+from reticent.models.shapes import Check, Groups
 from reticent.table.cells import Cells
 
 
@@ -61,3 +62,7 @@ class BTPrivacy:
 
     def warnings(self, cells: Cells) -> list[str]:
         return warnings(self, cells)
+
+    def advice(self, groups: Groups, planned: bool) -> list[dict[str, Any]]:
+        """A skyline for this table."""
+        return [propose(self, groups, planned)]

@@ -15,7 +15,8 @@ from reticent.errors import JobError
 from reticent.models.background import parameters
 from reticent.models.background.beliefs import POSTERIORS
 from reticent.models.background.bound import bind, reason, warnings
-from reticent.models.shapes import Check
+from reticent.models.background.proposal import propose
+from reticent.models.shapes import Check, Groups
 from reticent.table.cells import Cells
 
 
@@ -56,6 +57,10 @@ class Skyline:
 
     def warnings(self, cells: Cells) -> list[str]:
         return warnings(self, cells)
+
+    def advice(self, groups: Groups, planned: bool) -> list[dict[str, Any]]:
+        """A skyline for this table."""
+        return [propose(self, groups, planned)]
 
 
 def _points(given: Any) -> tuple[dict[str, Any], ...]:
