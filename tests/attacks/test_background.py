@@ -29,8 +29,8 @@ def people() -> pl.DataFrame:
 @pytest.fixture(scope="module")
 def release(people, tmp_path_factory):
     folder = tmp_path_factory.mktemp("background") / "release"
-    bandwidth = {"age": Fraction(3, 10), "gender": "whole"}
-    job = rt.Job(columns=COLUMNS, promises=[rt.BTPrivacy(bandwidth, 0.2)])
+    bandwidth = {"age": Fraction(1, 20), "gender": 0}
+    job = rt.Job(columns=COLUMNS, promises=[rt.BTPrivacy(bandwidth, 0.05)])
     rt.publish(job, frame=people, to=folder, seed=1)
     return folder
 
@@ -38,9 +38,9 @@ def release(people, tmp_path_factory):
 def test_asked_at_the_promised_bandwidth_and_t_it_finds_nobody(release, people):
     found = rt.attack(release, people, "background").to_dict()
     assert found["vulnerable"] == 0
-    assert found["worst_risk"] <= 0.2
-    assert found["t"] == 0.2
-    assert found["bandwidth"] == {"age": 0.3, "gender": "whole"}
+    assert found["worst_risk"] <= 0.05
+    assert found["t"] == 0.05
+    assert found["bandwidth"] == {"age": 0.05, "gender": 0.0}
     assert found["posterior"] == "omega"
     assert found["membership"] == "known"
     assert sum(found["histogram"]["people"]) == 800
@@ -50,7 +50,7 @@ def test_asked_at_the_promised_bandwidth_and_t_it_finds_nobody(release, people):
 def test_who_infers_exactly_learns_more_than_omega_says(release, people):
     exactly = rt.attack(release, people, "background", posterior="exact").to_dict()
     assert exactly["exact_share"] > 0.5
-    assert exactly["worst_risk"] > 0.2
+    assert exactly["worst_risk"] > 0.05
     assert exactly["vulnerable"] > 0
 
 
@@ -60,11 +60,11 @@ def test_the_ignorant_adversary_of_section_ii_d_learns_from_the_table_itself(rel
 
 def test_an_anatomized_release_is_attacked_in_its_groups(people):
     made = rt.publish(
-        rt.Job(columns=COLUMNS, promises=[rt.ProbabilisticLDiversity(3)], method=rt.Anatomy()), frame=people, seed=1
+        rt.Job(columns=COLUMNS, promises=[rt.ProbabilisticLDiversity(2)], method=rt.Anatomy()), frame=people, seed=1
     )
     found = rt.attack(made, people, "background", bandwidth=0.3, t=0.2).to_dict()
     assert found["membership"] == "known"
-    assert found["vulnerable"] > 400
+    assert found["vulnerable"] > 200
 
 
 def test_a_perturbed_release_has_no_groups_to_learn_from(people):
