@@ -103,7 +103,7 @@ class Adversary:
         starts = np.searchsorted(view.group[order], np.arange(len(view.shown)))
         self.table = Table(view.codes[order], view.held[order], starts, view.shown)
         self.axes = [
-            weights(axis.apart, bandwidth, kernel) for axis, bandwidth in zip(view.axes, self.bandwidths, strict=True)
+            weights(axis, bandwidth, kernel) for axis, bandwidth in zip(view.axes, self.bandwidths, strict=True)
         ]
         self.prior = priors(self.table, self.axes)
         self.smooth = self._smoothing(kernel)
@@ -132,7 +132,8 @@ class Adversary:
         values = pl.Series(self.view.values, dtype=pl.String)
         labels = [value for value in self.view.values if value is not None]
         apart = distances(entry.at(values=labels), values, labels, self.asked.get("distances") or {}, True)
-        return [[kernel_weight(d, width, kernel, i == j) for j, d in enumerate(row)] for i, row in enumerate(apart)]
+        size = range(len(values))
+        return [[kernel_weight(apart.apart(i, j), width, kernel, i == j) for j in size] for i in size]
 
     def keeps(self, t: Fraction) -> bool:
         """risk <= t for everybody: by doubles, and where their error leaves a doubt by fifty digits, against the publisher."""
@@ -175,7 +176,7 @@ class Adversary:
             for axis, bandwidth, code, there in zip(
                 self.view.axes, self.bandwidths, table.codes[point], table.codes[other], strict=True
             ):
-                d = axis.apart[code][there]
+                d = axis.apart(code, there)
                 if kernel == "gaussian" and bandwidth not in ("whole", 0) and 0 < d < bandwidth:
                     product *= (-_decimal(Fraction(9, 2) * (d / bandwidth) ** 2)).exp()
                 else:

@@ -21,6 +21,8 @@ from typing import Any
 
 import numpy as np
 
+from reticent.audit.measure.background_people import Axis
+
 ROOM = 1 << 23  # doubles held at once
 ROUNDS = {"omega": 1, "balanced": 24}
 DIGITS = 50
@@ -38,15 +40,11 @@ def kernel_weight(distance: Fraction, bandwidth: Any, kernel: str, same: bool) -
     return {"uniform": Fraction(1), "triangular": 1 - share, "epanechnikov": 1 - share * share}[kernel]
 
 
-def weights(apart: list[list[Fraction]], bandwidth: Any, kernel: str) -> np.ndarray:
-    known: dict[tuple[Fraction, bool], float] = {}
-    found = np.empty((len(apart), len(apart)))
-    for i, row in enumerate(apart):
-        for j, d in enumerate(row):
-            key = (d, i == j)
-            if key not in known:
-                known[key] = float(kernel_weight(d, bandwidth, kernel, i == j))
-            found[i, j] = known[key]
+def weights(axis: Axis, bandwidth: Any, kernel: str) -> np.ndarray:
+    """(values, values): every value has weight 1 for itself."""
+    each = np.array([float(kernel_weight(d, bandwidth, kernel, False)) for d in axis.levels])
+    found = each[axis.which]
+    np.fill_diagonal(found, 1.0)
     return found
 
 
@@ -108,9 +106,9 @@ def priors(table: Table, each: list[np.ndarray]) -> np.ndarray:
 
 
 def _on_grid(place: np.ndarray, held: np.ndarray, each: list[np.ndarray], shape: tuple[int, ...]) -> np.ndarray:
-    cells = np.zeros((prod(shape), held.shape[1]))
-    np.add.at(cells, place, held)
-    cells = cells.reshape(*shape, -1)
+    many = prod(shape)
+    columns = [np.bincount(place, weights=column, minlength=many) for column in held.T]
+    cells = np.column_stack(columns).reshape(*shape, -1)
     for axis, w in enumerate(each, 1):
         cells = np.moveaxis(np.tensordot(w, cells, axes=(1, axis)), 0, axis)
     return cells.reshape(-1, held.shape[1])[place]

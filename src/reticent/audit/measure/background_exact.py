@@ -31,9 +31,10 @@ def exact_risk(table: Table, prior: np.ndarray, smooth: np.ndarray | None) -> tu
         return 0.0, 0.0
     most = prior.max(axis=1, keepdims=True)
     found, done = np.zeros((len(person), prior.shape[1])), np.zeros(len(groups), np.int8)
-    room = np.zeros((2, STATES * 2))
-    left = np.ascontiguousarray(table.shown[groups], np.int64)
-    beliefs(begin, person, left, np.ascontiguousarray(prior / most), room[0], room[1], done, found)
+    of_group, value = np.nonzero(table.shown[groups])
+    first = np.searchsorted(of_group, np.arange(len(groups) + 1)).astype(np.int64)
+    held = np.column_stack([value, table.shown[groups][of_group, value]]).astype(np.int64)
+    beliefs(begin, person, first, held, np.ascontiguousarray(prior / most), np.zeros((3, STATES * 2)), done, found)
     fine = np.repeat(done.astype(bool), np.diff(begin))
     if not fine.any():
         return 0.0, 0.0

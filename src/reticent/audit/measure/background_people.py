@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from math import lcm
 from typing import Any
 
 import numpy as np
@@ -27,10 +28,14 @@ from reticent.table.roles import Role
 
 @dataclass(frozen=True, eq=False)
 class Axis:
-    """A quasi-identifier of the points: the values that occur by number, and the distance of every two, exactly."""
+    """A column's values that occur, by number, and the distance of every two, exactly: `levels[which[i, j]]`."""
 
     name: str
-    apart: list[list[Fraction]]
+    which: np.ndarray
+    levels: list[Fraction]
+
+    def apart(self, i: int, j: int) -> Fraction:
+        return self.levels[self.which[i, j]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,11 +71,8 @@ def people_of(evidence: Evidence, column: str | None, matrices: Mapping[str, Any
         places.append((coded.codes, Numbered(code.reshape(-1), pl.Series(used))))
         one = np.empty(len(used), np.int64)
         one[code.reshape(-1)[np.unique(values.codes, return_index=True)[1]]] = np.arange(len(values))
-        axes.append(
-            Axis(
-                entry.name, distances(whole, values.distinct.gather(one), labels.to_list(), matrices, published.foreign)
-            )
-        )
+        one_each = values.distinct.gather(one)
+        axes.append(distances(whole, one_each, labels.to_list(), matrices, published.foreign))
     word = pack([place for _, place in places], len(source.frame))
     points, row, at = np.unique(word, return_index=True, return_inverse=True)
     regions = join(covers, published.groups.labels, np.column_stack([codes[row] for codes, _ in places]))
@@ -121,32 +123,40 @@ def _sensitive(
 
 def distances(
     entry: ColumnEntry, values: pl.Series, labels: list[str | None], matrices: Mapping[str, Any], foreign: bool = False
-) -> list[list[Fraction]]:
-    """Section II-C: by position over the range, by the level of the lowest common ancestor over the height, or as listed."""
+) -> Axis:
+    """Section II-C: by position over the range, by the level of the lowest common ancestor over the height, or as listed.
+
+    A null is at distance 1 from all else.
+    """
     texts = values.cast(pl.String).to_list()
     if entry.name in matrices:
         listed = matrices[entry.name]
         place: list[Any] = [None if text is None else listed["values"].index(text) for text in texts]
-        rows = [[Fraction(str(d)) for d in row] for row in listed["rows"]]
-        return _table(place, lambda a, b: rows[a][b])
+        rows = np.array([[Fraction(str(d)) for d in row] for row in listed["rows"]], object)
+        at = [0 if one is None else one for one in place]
+        return _axis(entry.name, place, rows[np.ix_(at, at)], Fraction(1))
     column = scale(entry, labels, foreign=foreign)
     place = places_of(column, entry, values)
     if isinstance(column, Line):
         exact = [None if at is None else Fraction(str(at)) for at in place]
-        known = [at for at in exact if at is not None]
+        known = [at for at in exact if at is not None] or [Fraction(0)]
         low, high = (Fraction(str(end)) for end in column.span or (min(known), max(known)))
-        return _table(exact, lambda a, b: abs(a - b) / (high - low) if high > low else Fraction(0))
-    paths = [None if leaf is None else column.hierarchy.paths[leaf].tolist() for leaf in place]
-    height = column.hierarchy.height
-    return _table(paths, lambda a, b: Fraction(sum(x != y for x, y in zip(a, b, strict=True)), height))
+        whole = lcm(*(at.denominator for at in known))
+        scaled = [0 if at is None else int(at * whole) for at in exact]
+        line = np.array(scaled, np.int64 if max(map(abs, scaled)) < 1 << 61 else object)
+        reach = high - low if high > low else Fraction(1)
+        return _axis(entry.name, place, np.abs(line[:, None] - line[None, :]), reach * whole)
+    paths = column.hierarchy.paths[[0 if leaf is None else leaf for leaf in place]]
+    levels = (paths[:, None, :] != paths[None, :, :]).sum(axis=2)
+    return _axis(entry.name, place, levels, Fraction(column.hierarchy.height))
 
 
-def _table(places: list[Any], apart: Any) -> list[list[Fraction]]:
-    """A null is at distance 1 from all else."""
-    return [
-        [
-            Fraction(0) if i == j else Fraction(1) if a is None or b is None else apart(a, b)
-            for j, b in enumerate(places)
-        ]
-        for i, a in enumerate(places)
-    ]
+def _axis(name: str, places: list[Any], parts: np.ndarray, unit: Fraction) -> Axis:
+    """Distances as few different fractions; a column of one value has none."""
+    null = np.array([place is None for place in places])
+    distinct, which = np.unique(parts, return_inverse=True)
+    levels = [Fraction(part) / unit for part in distinct.tolist()]
+    which = np.where(null[:, None] | null[None, :], len(levels), which.reshape(parts.shape))
+    where = np.arange(len(places))
+    which[where, where] = len(levels) + 1
+    return Axis(name, which, [*levels, Fraction(1), Fraction(0)])

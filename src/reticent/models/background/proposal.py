@@ -39,9 +39,7 @@ def propose(promise: Any, groups: Groups, planned: bool) -> dict[str, Any]:
         "step": STEP,
         "routes": own,
         "grid": [{"bandwidth": _said(b), "risk": risk} for b, risk in zip(GRID, risks, strict=True)],
-        "points": [
-            {"bandwidth": _said(GRID[at]), "t": min(max(ceil(risks[at] * 100), 1) / 100, 1.0)} for at in chosen
-        ],
+        "points": [{"bandwidth": _said(GRID[at]), "t": min(max(ceil(risks[at] * 100), 1) / 100, 1.0)} for at in chosen],
         "why": f"From each point the greatest risk stays within {STEP:g} as far as the next, where the grid is that fine: its "
         f"largest step is {steepest(risks):.2f}, and the risk jumps where a bandwidth passes a level of a hierarchy. t is what "
         f"{'the planned groups leave' if planned else 'the table as one group leaves'}, rounded up.",
