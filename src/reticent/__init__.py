@@ -41,6 +41,8 @@ _PUBLIC = {
     "SemanticLikeness": "reticent.models.semantic_likeness",
     "ProximityLikeness": "reticent.models.proximity_likeness",
     "LDichotomy": "reticent.models.l_dichotomy",
+    "BTPrivacy": "reticent.models.bt_privacy",
+    "Skyline": "reticent.models.skyline",
     "Mosaic": "reticent.methods.mosaic",
     "Burel": "reticent.methods.burel",
     "Sabre": "reticent.methods.sabre",
@@ -117,6 +119,7 @@ if TYPE_CHECKING:
     from reticent.methods.suppression import Suppression as Suppression
     from reticent.models.alpha_k_anonymity import AlphaKAnonymity as AlphaKAnonymity
     from reticent.models.beta_likeness import BetaLikeness as BetaLikeness
+    from reticent.models.bt_privacy import BTPrivacy as BTPrivacy
     from reticent.models.delta_disclosure import DeltaDisclosure as DeltaDisclosure
     from reticent.models.distinct_l_diversity import DistinctLDiversity as DistinctLDiversity
     from reticent.models.entropy_l_diversity import EntropyLDiversity as EntropyLDiversity
@@ -128,6 +131,7 @@ if TYPE_CHECKING:
     from reticent.models.proximity_likeness import ProximityLikeness as ProximityLikeness
     from reticent.models.recursive_l_diversity import RecursiveLDiversity as RecursiveLDiversity
     from reticent.models.semantic_likeness import SemanticLikeness as SemanticLikeness
+    from reticent.models.skyline import Skyline as Skyline
     from reticent.models.t_closeness import TCloseness as TCloseness
     from reticent.opened import Release as Release
     from reticent.opened import open as open

@@ -7,10 +7,11 @@ the method weighs them.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, asdict, dataclass, field, fields
+from dataclasses import MISSING, asdict, dataclass, field, fields, replace
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from reticent import registry
@@ -19,6 +20,7 @@ from reticent.errors import JobError, PromiseUnreachable, RequestError, suggest
 from reticent.job import Job
 from reticent.methods.compose import left_to_method, plan
 from reticent.methods.protocols import Method
+from reticent.models.shapes import Groups
 from reticent.publish import read
 from reticent.randomness import Random
 from reticent.recipe.recipe import Recipe
@@ -88,15 +90,25 @@ def check(
     looked = beside.look(lazy, columns)
     counted = local.count(lazy, columns, looked.rows_per_person)
     cells = jointly(counted.cells) if job.jointly else counted.cells
-    found = []
+    found, recipes = [], []
     for method in others:
         progress(f"planning by {method.name}")
-        found.append(_outlook(job, method, cells, columns, own=method is job.method))
+        outlook, recipe = _outlook(job, method, cells, columns, own=method is job.method)
+        found.append(outlook)
+        recipes.append(recipe)
     progress("looking at columns that are not generalized")
     carried = associated(lazy, looked.carried, columns)
     spellings = spelled_alike(counted.cells)
-    warnings = (*_warnings(lazy, columns, carried), *looked.notices, *map(str, spellings))
+    promised = [said for promise in job.promises if hasattr(promise, "warnings") for said in promise.warnings(cells)]
+    warnings = (*_warnings(lazy, columns, carried), *looked.notices, *map(str, spellings), *promised)
     advice = tuple(one for name in registry.STAGES for one in registry.stage(name).advice(cells, job.promises))
+    progress("proposing")
+    advice += tuple(
+        one
+        for promise in job.promises
+        if hasattr(promise, "advice")
+        for one in promise.advice(_groups(cells, recipes[0]), recipes[0] is not None)
+    )
     return Checked(counted.cells.rows, len(counted.cells), tuple(found), warnings, carried, advice, spellings)
 
 
@@ -123,18 +135,27 @@ def _others(job: Job, names: Sequence[str] | None) -> list[Method]:
     ]
 
 
-def _outlook(job: Job, method: Method, cells: Cells, columns: Mapping[str, Column], *, own: bool) -> Outlook:
+def _groups(cells: Cells, recipe: Recipe | None) -> Groups:
+    """The planned groups, or all rows as one where nothing was planned."""
+    if recipe is not None:
+        return replace(recipe, cells=cells).as_groups()
+    return Groups(cells, np.arange(len(cells)), cells.counts, np.array([0, len(cells)]))
+
+
+def _outlook(
+    job: Job, method: Method, cells: Cells, columns: Mapping[str, Column], *, own: bool
+) -> tuple[Outlook, Recipe | None]:
     try:
-        writer = registry.writer(method.kind).of(_planned(job, method, cells), columns)
+        recipe = _planned(job, method, cells)
+        writer = registry.writer(method.kind).of(recipe, columns)
     except PromiseUnreachable as error:
-        return Outlook(method.name, False, why=str(error))
+        return Outlook(method.name, False, why=str(error)), None
     except RequestError as error:
         if own:
             raise
-        return Outlook(method.name, False, why=error.what)
-    return Outlook(
-        method.name, True, withheld=writer.recipe.withheld, **writer.outlook(getattr(method, "weights", None))
-    )
+        return Outlook(method.name, False, why=error.what), None
+    said = writer.outlook(getattr(method, "weights", None))
+    return Outlook(method.name, True, withheld=writer.recipe.withheld, **said), recipe
 
 
 def _planned(job: Job, method: Method, cells: Cells) -> Recipe:

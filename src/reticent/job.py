@@ -203,14 +203,14 @@ def _made(make: Callable[[Any], Any], kind: Callable[[str], Any], entry: Any, be
 
 
 def _beside(value: Any, key: str, beside: Path | None) -> Any:
-    """A path, or every path under a `key` of a table, at whatever depth."""
+    """A path, or every path under a `key` of a table ("*": under any), at whatever depth."""
     if isinstance(value, str) and not key:
         return _located(value, beside)
     if not isinstance(value, Mapping):
         return value
     return {
         name: _located(inner, beside)
-        if name == key and isinstance(inner, str)
+        if key in (name, "*") and isinstance(inner, str)
         else _beside(inner, key, beside)
         if key
         else inner

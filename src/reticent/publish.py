@@ -78,7 +78,13 @@ def publish(
         del frames
         progress("auditing")
         found = recount(staged, job, handed(job, counted, writer.recipe))
-        owned = to_own(job, rows, found, (*looked.notices, *_noticed(job), *map(str, spelled_alike(counted.cells))))
+        notices = (
+            *looked.notices,
+            *_noticed(job),
+            *map(str, spelled_alike(counted.cells)),
+            *_promised(job, counted.cells),
+        )
+        owned = to_own(job, rows, found, notices)
         return keep(staged, target, owned, force, ledger)
 
 
@@ -150,3 +156,8 @@ def declared(job: Job, rng: Random, cells: Cells) -> dict[str, Any]:
     if job.prepare:
         found["prepare"] = [registry.describe(stage) for stage in job.prepare]
     return found
+
+
+def _promised(job: Job, cells: Cells) -> list[str]:
+    """What a promise warns of on this table: parameters that make it say less than it seems to."""
+    return [said for promise in job.promises if hasattr(promise, "warnings") for said in promise.warnings(cells)]

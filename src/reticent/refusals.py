@@ -17,6 +17,7 @@ def refuse_unable(job: Job) -> None:
             "the published values could not be seen in them.",
             attempt="leaving [[prepare]] out, or another method.",
         )
+    refuse_partial(job)
     left = left_to_method(job.prepare, job.promises)
     for promise in left:
         if not isinstance(promise, job.method.keeps):
@@ -81,3 +82,14 @@ def refuse_several(job: Job, sensitive: list[str]) -> None:
             f"A release by {job.method.name} has one sensitive column; the job declares {len(sensitive)}.",
             attempt='method = "mondrian" for several.',
         )
+
+
+def refuse_partial(job: Job) -> None:
+    """A promise about what the whole table teaches an adversary does not go with rows that are withheld."""
+    for promise in job.promises:
+        if getattr(promise, "whole_table", False) and (job.prepare or job.release.suppress_at_most):
+            raise JobError(
+                f"{promise.name} cannot be kept where rows are withheld.",
+                why="Prior beliefs are estimated from all rows: whose rows they came from could not be recounted.",
+                attempt="suppress_at_most = 0 and no preparing stage, or another promise.",
+            )

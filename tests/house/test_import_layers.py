@@ -74,7 +74,7 @@ LAYERS = {
     "measuring": {"audit", "planning", "registry", "release", "table", "utility"},
     "calibrate": {"attacks", "methods"},
     "batches": {"publish", "owner", "release", "job", "table"},
-    "check": {"publish", "refusals", "engines", "methods", "recipe", "job", "registry", "table"},
+    "check": {"publish", "refusals", "engines", "methods", "models", "recipe", "job", "registry", "table"},
     "report": {"publish", "opened", "release", "audit", "utility", "attacks", "query", "job", "registry", "table"},
     "cli": None,  # the top: may use everything
     "__main__": {"cli"},

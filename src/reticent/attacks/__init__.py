@@ -5,6 +5,7 @@ attack(release, source, "naive-bayes")
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from reticent import catalogue
@@ -14,13 +15,24 @@ ATTACKS = catalogue.ATTACKS
 
 
 def attack(
-    release: Any, source: Any = None, name: str = "naive-bayes", *, missing: tuple[str, ...] = (), **how: Any
+    release: Any,
+    source: Any = None,
+    name: str = "naive-bayes",
+    *,
+    missing: tuple[str, ...] = (),
+    job: Any = None,
+    quasi: Iterable[str] | None = None,
+    sensitive: Iterable[str] | None = None,
+    hierarchy: Mapping[str, Any] | None = None,
+    **how: Any,
 ) -> Any:
     """Attack a release as the adversary of that name, who knows the quasi-identifiers of every row of the source.
 
     A plan (`rt.plan`) is attacked as its release would be: it knows its people, and takes no source.
-    An attack that reads the release's files alone needs no source: what it knows is the algorithm.
+    An attack that reads the release's files alone needs no source: what it knows is the algorithm.  A plain CSV or Parquet file or
+    frame that another tool made needs the roles of its columns: a `job`, or `quasi`, `sensitive` and `hierarchy`.
     """
+    from reticent.attacks.plain import is_plain, plain
     from reticent.attacks.seen import seen
 
     if name not in ATTACKS:
@@ -28,13 +40,23 @@ def attack(
     function = catalogue.load(ATTACKS[name].function)
     if hasattr(release, "seen"):
         return function(_seen_of_plan(release, source, name), **how)
+    foreign = is_plain(release)
     if not ATTACKS[name].needs_source:
+        if foreign:
+            raise RequestError(f"The attack {name!r} needs a release folder: its manifest says how rows were withheld.")
         return function(_opened(release), **how)
     if source is None:
         raise RequestError(
             f"The attack {name!r} needs the data that the release was made from: its targets.",
             attempt="source=..., --source DATA.",
         )
+    roles = {"job": job, "quasi": quasi, "sensitive": sensitive, "hierarchy": hierarchy}
+    if foreign:
+        if ATTACKS[name].reads_people:
+            raise RequestError(f"The attack {name!r} needs a release folder: its manifest says how rows were drawn.")
+        return function(plain(release, source, missing=missing, **roles), **how)
+    if named := [word for word, value in roles.items() if value and word != "job"]:
+        raise RequestError(f"{' and '.join(named)} describe a plain table; a release folder describes itself.")
     if ATTACKS[name].reads_people:
         return function(_opened(release), source, missing=missing, **how)
     return function(seen(release, source, missing=missing), **how)

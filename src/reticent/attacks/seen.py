@@ -6,7 +6,7 @@ beside the points for the scorer; no attack reads them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -33,6 +33,7 @@ class Seen:
     sight: Sight
     truth: np.ndarray  # (points, values): for the scorer alone
     promises: tuple[Described, ...] = ()
+    cells: Cells | None = None
 
     @property
     def counts(self) -> np.ndarray:
@@ -66,15 +67,23 @@ def of_cells(cells: Cells, sight: Sight, promises: tuple[Described, ...] = ()) -
     points, at = np.unique(cells.codes, axis=0, return_inverse=True)
     truth = np.zeros((len(points), cells.sensitive[0].size), np.int64)
     np.add.at(truth, (at.reshape(-1), cells.values[:, 0]), cells.counts)
-    return Seen(points, truth.sum(axis=1), cells.quasi, cells.sensitive[0], sight, truth, promises)
+    return Seen(points, truth.sum(axis=1), cells.quasi, cells.sensitive[0], sight, truth, promises, cells)
 
 
 def counted(columns: Sequence[ColumnEntry], source: Any, missing: tuple[str, ...] = ()) -> Cells:
     """The source's cells, its columns read as the manifest describes them."""
+    return cells_of(
+        {entry.name: _declared(entry) for entry in columns if entry.role in (Role.QUASI, Role.SENSITIVE)},
+        source,
+        missing,
+    )
+
+
+def cells_of(declared: Mapping[str, Column], source: Any, missing: tuple[str, ...] = ()) -> Cells:
+    """The source's cells, its columns as declared."""
     from reticent.engines import local
     from reticent.table.source import Source, scan
 
-    declared = {entry.name: _declared(entry) for entry in columns if entry.role in (Role.QUASI, Role.SENSITIVE)}
     if sum(column.role == "sensitive" for column in declared.values()) != 1:
         raise RequestError("An attack needs a release with one sensitive column.")
     given = isinstance(source, Source)

@@ -98,7 +98,7 @@ def _values(subject: Subject, frame: pl.DataFrame, source: pl.DataFrame) -> tupl
         if entry.role == Role.QUASI:
             continue
         one, other = number(frame[entry.name]), number(source[entry.name])
-        both = number(_texts(one.distinct, entry).append(_texts(rounded(other.distinct, entry), entry)))
+        both = number(texts_of(one.distinct, entry).append(texts_of(rounded(other.distinct, entry), entry)))
         ours.append(Numbered(both.codes[: len(one)][one.codes], both.distinct))
         theirs.append(Numbered(both.codes[len(one) :][other.codes], both.distinct))
     rows = len(frame)
@@ -131,7 +131,7 @@ def _word(ours: Sequence[Numbered], theirs: Sequence[Numbered], rows: int) -> np
     return pack(both, len(both[0].codes))
 
 
-def _texts(values: pl.Series, entry: ColumnEntry) -> pl.Series:
+def texts_of(values: pl.Series, entry: ColumnEntry) -> pl.Series:
     """Values as the texts of the type that is published, so that 1, 1.0 and "1" agree where the column is numeric."""
     wanted = dtype_named(entry.dtype)
     if values.dtype.is_float():

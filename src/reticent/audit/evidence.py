@@ -106,6 +106,9 @@ class LabelledRows(Protocol):
     def labelled(self) -> bool: ...
 
     @property
+    def foreign(self) -> bool: ...
+
+    @property
     def labels(self) -> Mapping[str, Numbered]: ...
 
     @property

@@ -57,6 +57,11 @@ class Recounted:
         return group(list(self.labels.values()), len(self.frame), self.times)
 
     @property
+    def foreign(self) -> bool:
+        """Whether another tool made the table."""
+        return self.subject.foreign
+
+    @property
     def rows(self) -> int:
         return len(self.frame) if self.times is None else int(self.times.sum())
 

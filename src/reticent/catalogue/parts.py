@@ -43,6 +43,7 @@ ATTACKS = {
     "definetti": AttackRow("reticent.attacks.definetti:definetti"),
     "skewness": AttackRow("reticent.attacks.skewness:skewness"),
     "similarity": AttackRow("reticent.attacks.similarity:similarity"),
+    "background": AttackRow("reticent.attacks.background:background"),
     "corruption": AttackRow("reticent.attacks.corruption:corruption", reads_people=True),
     "eligibility": AttackRow("reticent.attacks.eligibility.attack:eligibility", needs_source=False),
     "algorithm": AttackRow("reticent.attacks.algorithm.attack:algorithm", needs_source=False),

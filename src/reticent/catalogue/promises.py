@@ -147,4 +147,22 @@ PROMISES = {
         "more (P-privacy).",
         _BELIEFS,
     ),
+    "bt-privacy": PromiseRow(
+        "reticent.models.bt_privacy:BTPrivacy",
+        f"{_MEASURE}.background:judge_bt",
+        ("bandwidth", "t", "smoothing", "posterior", "kernel", "base", "distances", "column"),
+        "Who already knows how {column} goes with the other columns, as closely as the {kernel} kernel of bandwidth {bandwidth} "
+        "shows it, changes their belief about nobody by more than {t} (Jensen-Shannon divergence to base {base}, beliefs "
+        "smoothed by {smoothing}, inference by {posterior}; (B,t)-privacy).",
+        _BELIEFS,
+    ),
+    "skyline": PromiseRow(
+        "reticent.models.skyline:Skyline",
+        f"{_MEASURE}.background:judge_skyline",
+        ("points", "smoothing", "posterior", "kernel", "base", "distances", "column"),
+        "Who already knows how {column} goes with the other columns, as closely as the {kernel} kernel shows it, changes their "
+        "belief about nobody by more than t, whichever of these they are: {points} (Jensen-Shannon divergence to base {base}, "
+        "beliefs smoothed by {smoothing}, inference by {posterior}; skyline (B,t)-privacy).",
+        _BELIEFS,
+    ),
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -14,13 +14,33 @@ EXAMPLE = "reticent attack patients-release --source patients.csv --as naive-bay
 
 
 def attack(
-    release: Annotated[Path, typer.Argument(metavar="RELEASE", help="A release folder.", show_default=False)],
+    release: Annotated[Path, typer.Argument(metavar="RELEASE", help="A release folder, or a CSV or Parquet file made by another tool.", show_default=False)],
     source: Annotated[
         Path | None, typer.Option("--source", metavar="DATA", help="The data it was made from: the targets; eligibility and algorithm need none.", show_default=False)
     ] = None,
     name: Annotated[
         str | None,
-        typer.Option("--as", metavar="NAME", help="naive-bayes, definetti, skewness, similarity, corruption, eligibility or algorithm; all of them if left out.", show_default=False),
+        typer.Option("--as", metavar="NAME", help="naive-bayes, definetti, skewness, similarity, background, corruption, eligibility or algorithm; all of them if left out.", show_default=False),
+    ] = None,
+    bandwidth: Annotated[
+        list[str] | None,
+        typer.Option("--bandwidth", metavar="B", help="background: how much is known; 0.3, whole, or COLUMN=0.2, which may be repeated.", show_default=False),
+    ] = None,
+    t: Annotated[str | None, typer.Option("--t", metavar="T", help="background: people whose beliefs move further are vulnerable.", show_default=False)] = None,
+    smoothing: Annotated[
+        str | None, typer.Option("--smoothing", metavar="B", help="background: a bandwidth on the sensitive column; 0 is none.", show_default=False)
+    ] = None,
+    posterior: Annotated[
+        str | None, typer.Option("--posterior", metavar="NAME", help="background: omega, balanced or exact.", show_default=False)
+    ] = None,
+    prior: Annotated[
+        str | None, typer.Option("--prior", metavar="FILE", help="background: beliefs of one's own, or `uniform`.", show_default=False)
+    ] = None,
+    job: Annotated[Path | None, typer.Option("--job", metavar="JOB", help="Of a plain file: the roles of its columns.", show_default=False)] = None,
+    quasi: Annotated[str | None, typer.Option("--quasi", metavar="A,B", help="A plain file's quasi-identifiers.", show_default=False)] = None,
+    sensitive: Annotated[str | None, typer.Option("--sensitive", metavar="C", help="A plain file's sensitive column.", show_default=False)] = None,
+    hierarchy: Annotated[
+        list[str] | None, typer.Option("--hierarchy", metavar="COLUMN=FILE", help="A plain file's hierarchies; may be repeated.", show_default=False)
     ] = None,
     external: Annotated[
         Path | None, typer.Option("--external", metavar="FILE", help="corruption: everybody whom the adversary knows of; the source if left out.", show_default=False)
@@ -43,15 +63,31 @@ def attack(
     """
     from reticent.attacks import ATTACKS
     from reticent.attacks import attack as run
+    from reticent.cli.columns import files, names
     from reticent.cli.printing import number, say, say_json, say_table, stages
     from reticent.errors import RequestError
+    from reticent.job import Job
 
-    if not release.is_dir():
-        raise RequestError(f"There is no release folder {release}.", attempt="the folder that `reticent publish` made.")
-    given = {"external": external, "corrupted": corrupted, "victim": victim, "lambda_": skew, "rho1": rho1}
-    given = {option: value for option, value in given.items() if value is not None}
-    if given and name != "corruption":
+    if not release.exists():
+        raise RequestError(
+            f"There is no {release}.", attempt="the folder that `reticent publish` made, or a plain file."
+        )
+    knowledge = {
+        "bandwidth": _bandwidths(bandwidth),
+        "t": t,
+        "smoothing": smoothing,
+        "posterior": posterior,
+        "prior": prior,
+    }
+    knowledge = {word: value for word, value in knowledge.items() if value is not None}
+    if knowledge and name not in (None, "background"):
+        raise RequestError(f"{', '.join(f'--{word}' for word in knowledge)} are for --as background.")
+    learned = {"external": external, "corrupted": corrupted, "victim": victim, "lambda_": skew, "rho1": rho1}
+    learned = {option: value for option, value in learned.items() if value is not None}
+    if learned and name != "corruption":
         raise RequestError("--external, --corrupted, --victim, --lambda and --rho1 are for --as corruption.")
+    given = {"missing": tuple(missing or ()), "job": None if job is None else Job.read(job), "quasi": names(quasi),
+             "sensitive": names(sensitive), "hierarchy": files(hierarchy)}  # fmt: skip
     outcomes, skipped = [], []
     if not name and source is None:
         lacking = ", ".join(known for known, row in ATTACKS.items() if row.needs_source)
@@ -62,7 +98,8 @@ def attack(
         try:
             with stages(json) as progress:
                 progress(f"attacking as {one}")
-                outcomes.append(run(release, source, one, missing=tuple(missing or ()), **given).to_dict())
+                how = {"background": knowledge, "corruption": learned}.get(one, {})
+                outcomes.append(run(release, source, one, **given, **how).to_dict())
         except RequestError as error:
             if name:
                 raise
@@ -72,9 +109,40 @@ def attack(
         return 0
     rows = [[number(found[name]) if found[name] is not None else "-" for name in COLUMNS] for found in outcomes]
     say_table(["attack", "targets", "success", "95 % from", "to", "baseline", "worst belief", "promised"], rows)
+    say(*(line for found in outcomes if found["attack"] == "background" for line in _learned(found)))
     say(*(f"left out: {line}" for line in skipped))
     for found in outcomes:
         if found.get("bound") is not None:
             say(f"corruption: no belief of {rho1 or '0.2'} can exceed {found['bound']:.6f} (theorem 2: {found['bound_theorem2']:.6f}); "
                 f"beliefs grew by {found['worst_growth']:.6f}, at most by {found['growth_bound']:.6f}")  # fmt: skip
     return 0
+
+
+def _learned(found: dict[str, Any]) -> list[str]:
+    """What the background attack says beside its guesses."""
+    known = (
+        ""
+        if found["membership"] == "known"
+        else " Labels overlap: people are spread over the groups that may hold them."
+    )
+    return [
+        f"background: {found['vulnerable']:,} of {found['targets']:,} people learned of by more than t = {found['t']}; the worst "
+        f"by {found['worst_risk']:.4f} (bandwidth {found['bandwidth']}, inference {found['posterior']}).{known}"
+    ]
+
+
+def _bandwidths(given: list[str] | None) -> Any:
+    """One for all columns, or one for each that is named."""
+    from reticent.errors import RequestError
+
+    if not given:
+        return None
+    if len(given) == 1 and "=" not in given[0]:
+        return given[0]
+    pairs = [entry.rpartition("=") for entry in given]
+    if not all(column and value for column, _, value in pairs):
+        raise RequestError(
+            "--bandwidth is given for all columns and for single ones.",
+            attempt="--bandwidth 0.3, or --bandwidth COLUMN=0.2 for each column.",
+        )
+    return {column: value for column, _, value in pairs}

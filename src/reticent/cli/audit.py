@@ -44,6 +44,7 @@ def audit(
     Ends with 0 if all are kept (or the files cannot show it), with 3 if one is broken or the folder is damaged or changed.
     """
     from reticent.audit import audit as recount
+    from reticent.cli.columns import files, names
     from reticent.cli.findings import say_findings
     from reticent.cli.printing import say_json, stages
     from reticent.errors import AuditFailed, RequestError
@@ -67,7 +68,7 @@ def audit(
         if missing and source is None and population is None:
             raise RequestError("--missing says how the source is read, and none is given.", attempt="--source DATA.")
     else:
-        given |= {"quasi": _names(quasi), "sensitive": _names(sensitive), "hierarchy": _files(hierarchy)}
+        given |= {"quasi": names(quasi), "sensitive": names(sensitive), "hierarchy": files(hierarchy)}
     with stages(json) as progress:
         progress("recounting")
         found = recount(release, **given)
@@ -76,18 +77,3 @@ def audit(
     else:
         say_findings(found.to_dict())
     return AuditFailed.exit_code if found.kept is False else 0
-
-
-def _names(text: str | None) -> list[str] | None:
-    return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
-
-
-def _files(given: list[str] | None) -> dict[str, str]:
-    from reticent.errors import RequestError
-
-    pairs = [entry.partition("=") for entry in given or ()]
-    if wrong := [column for column, mark, path in pairs if not (column and mark and path)]:
-        raise RequestError(
-            f"--hierarchy: {wrong[0]!r} names no column and file.", attempt="--hierarchy education=education.csv."
-        )
-    return {column: path for column, _, path in pairs}

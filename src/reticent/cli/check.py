@@ -45,7 +45,7 @@ def check(
         if one.why:
             say("", f"{one.method}: {one.why}")
     for advice in found.advice:
-        say("", *_eligibility(advice, show_values))
+        say("", *(_skyline(advice) if advice.get("about") == "skyline" else _eligibility(advice, show_values)))
     for warning in found.warnings:
         say("", f"Note: {warning}")
     for spelled in found.spellings if show_values else ():
@@ -72,6 +72,23 @@ def _eligibility(advice, show_values: bool) -> list[str]:
         *lines,
         f'[[prepare]] name = "suppression", l = {advice["l"]} would restore it; rows withheld on average by kind: {costs}.',
     ]
+
+
+def _skyline(advice) -> list[str]:
+    """The points of a skyline, and the risks they were chosen from."""
+    grid = ", ".join(f"{point['bandwidth']}: {point['risk']:.4f}" for point in advice["grid"])
+    points = ", ".join(
+        f"{{ bandwidth = {_quoted(point['bandwidth'])}, t = {point['t']:g} }}" for point in advice["points"]
+    )
+    return [
+        f"A skyline for {advice['column']!r}: points = [{points}]",
+        advice["why"],
+        f"The greatest risk by bandwidth: {grid}. Priors by {' and '.join(dict.fromkeys(advice['routes']))}.",
+    ]
+
+
+def _quoted(bandwidth) -> str:
+    return f'"{bandwidth}"' if isinstance(bandwidth, str) else f"{bandwidth:g}"
 
 
 def _planned(one) -> tuple[str, ...]:

@@ -71,6 +71,37 @@ def tally(
                 counts[2 * i + 1, v] = sides.outside[v]
 
 
+def part(
+    cuts: cython.longlong[:, ::1],
+    words: cython.ulonglong[:, ::1],
+    atom: cython.int[::1],
+    offsets: cython.longlong[::1],
+    found: cython.int[::1],
+):
+    """found[offsets[2i] .. offsets[2i + 1]] = the atoms within cut i, and up to offsets[2i + 2] the rest of its node."""
+    i: cython.Py_ssize_t
+    r: cython.Py_ssize_t
+    column: cython.Py_ssize_t
+    code: cython.longlong
+    left: cython.Py_ssize_t
+    right: cython.Py_ssize_t
+    with cython.nogil:
+        for i in range(cuts.shape[0]):
+            left = offsets[2 * i]
+            right = left + cuts[i, 1] - cuts[i, 0]
+            offsets[2 * i + 2] = right
+            column = cuts[i, 2]
+            for r in range(cuts[i, 0], cuts[i, 1]):
+                code = (words[r, column // 2] >> (32 * (column % 2))) & CODE
+                if cuts[i, 3] <= code <= cuts[i, 4]:
+                    found[left] = atom[r]
+                    left += 1
+                else:
+                    right -= 1
+                    found[right] = atom[r]
+            offsets[2 * i + 1] = left
+
+
 @cython.final
 @cython.cclass
 class Sides:

@@ -45,6 +45,8 @@ def _name(promise: Promise) -> str:
 
 def _reason(cells: Cells, promise: Promise) -> tuple[str, str]:
     """Why the table as a whole breaks a promise, and what to try."""
+    if hasattr(promise, "reason"):
+        return promise.reason(cells)
     if not isinstance(promise, CountCapped):
         return ("All rows in one group break it.", "a weaker promise.")
     if not getattr(promise, "needs_sensitive", False):

@@ -39,6 +39,14 @@ class Groups:
     def sizes(self) -> np.ndarray:
         return np.bincount(self.group, weights=self.quota, minlength=len(self)).astype(np.int64)
 
+    @cached_property
+    def points(self) -> tuple[np.ndarray, np.ndarray]:
+        """(offsets, point): the combinations of quasi-identifiers in each group, numbered as `cells.point` does."""
+        many = int(self.cells.point[-1]) + 1 if len(self.cells) else 1
+        both = np.unique(self.group * many + self.cells.point[self.cell])
+        offsets = np.searchsorted(both, np.arange(len(self) + 1) * many)
+        return offsets.astype(np.int64), (both % many).astype(np.int32)
+
     def histogram(self, column: int) -> np.ndarray:
         """(groups, values) counts of a sensitive column."""
         size = self.cells.sensitive[column].size

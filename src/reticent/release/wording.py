@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from reticent import catalogue
 from reticent.release.manifest import ColumnEntry, Described, Manifest
 
@@ -21,7 +24,15 @@ def promise_sentence(promise: Described) -> str:
     form = ", less for frequent values (enhanced)" if given.get("enhanced") else ""
     form += "; nor rarer by as much" if given.get("two_sided") else ""
     column = f"`{given['column']}`" if "column" in given else "the sensitive column"
-    return catalogue.PROMISES[promise.name].sentence.format(**{**given, "column": column, "form": form})
+    said = {name: _said(value) for name, value in given.items()}
+    return catalogue.PROMISES[promise.name].sentence.format(**{**said, "column": column, "form": form})
+
+
+def _said(value: Any) -> Any:
+    """A parameter in a sentence: a table as its entries, a list as one thing after the other."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {_said(entry)}" for name, entry in sorted(value.items()))
+    return "; ".join(_said(entry) for entry in value) if isinstance(value, list | tuple) else value
 
 
 def coarser(column: ColumnEntry) -> list[str]:

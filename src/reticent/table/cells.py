@@ -32,6 +32,13 @@ class Cells:
     def rows(self) -> int:
         return int(self.counts.sum())
 
+    @cached_property
+    def point(self) -> np.ndarray:
+        """The number of each cell's combination of quasi-identifiers, in their order."""
+        fresh = np.ones(len(self), bool)
+        fresh[1:] = (self.codes[1:] != self.codes[:-1]).any(axis=1)
+        return np.cumsum(fresh) - 1
+
     def sensitive_at(self, name: str | None) -> int:
         """Which sensitive column a promise speaks of; without a name the only one, or all of them together."""
         if name is not None:

@@ -135,3 +135,9 @@ def relative_errors(estimate: np.ndarray, true: np.ndarray) -> np.ndarray:
 def median_relative_error(estimate: np.ndarray, true: np.ndarray) -> float:
     errors = relative_errors(estimate, true)
     return float(np.median(errors)) if len(errors) else float("nan")
+
+
+def mean_relative_error(estimate: np.ndarray, true: np.ndarray) -> float:
+    """What some papers average (Li, Li & Zhang 2009, figure 6); a few rare answers weigh a lot in it."""
+    errors = relative_errors(estimate, true)
+    return float(np.mean(errors)) if len(errors) else float("nan")

@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from reticent.kernels.mondrian_sides import keep_caps, tally
+from reticent.kernels.mondrian_sides import keep_caps, part, tally
 from reticent.methods.mondrian.nodes import Nodes, ranges, run_starts
 from reticent.methods.mondrian.rules import Rules, least_size
 from reticent.models.promises import BoundPromises
@@ -102,6 +102,14 @@ class Sides(Groups):
         if self.cells.sensitive:
             return self.histogram(0).sum(axis=1)
         return np.add.reduceat(self.quota, self.offsets[:-1])
+
+    @cached_property
+    def points(self) -> tuple[np.ndarray, np.ndarray]:
+        nodes, cuts = self._nodes, self._cuts
+        offsets = np.zeros(len(self) + 1, np.int64)
+        point = np.empty(int((cuts[:, 1] - cuts[:, 0]).sum()), np.int32)
+        part(np.ascontiguousarray(cuts), nodes.words, nodes.atom, offsets, point)
+        return offsets, point
 
     @cached_property
     def _entries(self) -> tuple[np.ndarray, np.ndarray]:

@@ -126,8 +126,8 @@ class Boxes:
         return np.concatenate(found), np.concatenate(groups), np.concatenate(weights)
 
 
-def boxes(entries: Sequence[ColumnEntry], frame: pl.DataFrame, cells: Cells) -> Boxes:
-    """The groups of a published table, over the cells of the table it was made from."""
+def boxes(entries: Sequence[ColumnEntry], frame: pl.DataFrame, cells: Cells, *, foreign: bool = False) -> Boxes:
+    """The groups of a published table, over the cells of the table it was made from; `foreign`: another tool's labels."""
     sensitive = cells.sensitive[0]
     numbers, labels = [], []
     for entry in entries:
@@ -141,7 +141,7 @@ def boxes(entries: Sequence[ColumnEntry], frame: pl.DataFrame, cells: Cells) -> 
     value = texts.replace_strict(known, default=max(sensitive.null_code, 0), return_dtype=pl.Int64).to_numpy()
     counts = np.zeros((len(unique), sensitive.size + 1), np.int64)
     np.add.at(counts, (group.reshape(-1), value + 1), 1)
-    return Boxes(covers_of(entries, cells, labels), np.ascontiguousarray(unique.T), np.cumsum(counts, axis=1))
+    return Boxes(covers_of(entries, cells, labels, foreign), np.ascontiguousarray(unique.T), np.cumsum(counts, axis=1))
 
 
 def _numbered(labels: pl.Series) -> tuple[np.ndarray, list[str | None]]:
@@ -152,22 +152,24 @@ def _numbered(labels: pl.Series) -> tuple[np.ndarray, list[str | None]]:
     return rows["number"].to_numpy(), distinct.to_list()
 
 
-def covers_of(entries: Sequence[ColumnEntry], cells: Cells, labels: Sequence[list[str | None]]) -> tuple[Cover, ...]:
+def covers_of(
+    entries: Sequence[ColumnEntry], cells: Cells, labels: Sequence[list[str | None]], foreign: bool = False
+) -> tuple[Cover, ...]:
     """Which codes of the cells the distinct labels of each quasi-identifier cover."""
-    return tuple(_cover(*column) for column in zip(entries, cells.quasi, labels, strict=True))
+    return tuple(_cover(*column, foreign) for column in zip(entries, cells.quasi, labels, strict=True))
 
 
-def _cover(entry: ColumnEntry, domain: Domain, labels: list[str | None]) -> Cover:
+def _cover(entry: ColumnEntry, domain: Domain, labels: list[str | None], foreign: bool) -> Cover:
     """What the labels cover, in the domain's own codes."""
     texts = pl.Series(domain.name, [*domain.texts, *([None] if domain.null else [])], dtype=pl.String)
     try:
-        found = placed(entry, labels, texts)
+        found = placed(entry, labels, texts, foreign=foreign)
     except Unreadable:
         raise BundleDamaged(f"A label of column {domain.name!r} names no value of the source.") from None
     order = np.argsort(found.codes, kind="stable")  # several values may stand at one place: beyond a declared top
     places = found.codes[order]
     covered = [np.sort(order[_among(places, held)]) for held in found.covered]
-    if not all(len(codes) for codes in covered):
+    if not foreign and not all(len(codes) for codes in covered):
         raise BundleDamaged(f"A label of column {domain.name!r} names no value of the source.")
     return cover(covered, domain.size)
 

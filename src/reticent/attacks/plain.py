@@ -1,0 +1,92 @@
+"""A table that another tool made, as an adversary sees it: its labels laid over the data it was made from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from reticent.attacks.seen import Seen, cells_of, of_cells
+from reticent.errors import RequestError
+from reticent.release.manifest import ColumnEntry
+from reticent.release.reading.boxes import boxes
+from reticent.table.domain import Domain, TreeDomain
+from reticent.table.hierarchy import Hierarchy
+from reticent.table.roles import Column, Role
+from reticent.table.source import Source, collect, scan
+
+
+def is_plain(release: Any) -> bool:
+    """Whether this is a table, not a release folder."""
+    given = getattr(release, "folder", release)
+    return not isinstance(given, str | Path) or Path(given).is_file()
+
+
+def plain(
+    table: Any,
+    source: Any,
+    *,
+    missing: tuple[str, ...] = (),
+    job: Any = None,
+    quasi: Iterable[str] | None = None,
+    sensitive: Iterable[str] | None = None,
+    hierarchy: Mapping[str, Any] | None = None,
+) -> Seen:
+    """The people of the source under the labels of a plain table."""
+    declared = roles(job, quasi, sensitive, hierarchy)
+    marks = tuple(missing) or (tuple(job.source.missing) if job is not None else ())
+    given = isinstance(table, str | Path)
+    lazy = scan(Source(path=str(table) if given else None, missing=marks), None if given else table)
+    lacking = [name for name in declared if name not in lazy.collect_schema().names()]
+    if lacking:
+        raise RequestError(f"The table lacks {len(lacking)} column(s): {', '.join(map(repr, lacking))}.")
+    frame = collect(lazy.select(list(declared)), "Reading the table")
+    frame = frame.with_columns(pl.col(name).cast(pl.String) for name in declared)
+    if job is not None and isinstance(source, str | Path):
+        source = replace(job.source, path=str(source), url=None, missing=(*job.source.missing, *missing))
+    cells = cells_of(declared, source, marks)
+    unknown = frame[cells.sensitive[0].name].unique().drop_nulls().is_in(list(cells.sensitive[0].texts))
+    if not unknown.all():
+        raise RequestError(
+            f"The table's {cells.sensitive[0].name!r} has {int((~unknown).sum())} value(s) that the source does not have.",
+            attempt="the data that it was made from.",
+        )
+    entries = [_entry(domain) for domain in cells.quasi]
+    return of_cells(cells, boxes(entries, frame, cells, foreign=True))
+
+
+def roles(
+    job: Any, quasi: Iterable[str] | None, sensitive: Iterable[str] | None, hierarchy: Mapping[str, Any] | None
+) -> dict[str, Column]:
+    """The quasi-identifiers, then the sensitive column: a job's, or those named."""
+    found = dict(job.columns) if job is not None else {}
+    found |= {name: Column(Role.QUASI) for name in quasi or () if name not in found}
+    found |= {name: Column(Role.SENSITIVE) for name in sensitive or () if name not in found}
+    for name, tree in (hierarchy or {}).items():
+        if name not in found:
+            raise RequestError(
+                f"A hierarchy is given for {name!r}, which has no role.", attempt="--quasi or --sensitive."
+            )
+        found[name] = replace(found[name], hierarchy=Hierarchy.of(tree, name), type=found[name].type or "categorical")
+    used = {
+        role: [name for name, column in found.items() if column.role is role] for role in (Role.QUASI, Role.SENSITIVE)
+    }
+    if not used[Role.QUASI] or len(used[Role.SENSITIVE]) != 1:
+        raise RequestError(
+            "An attack on a plain table needs its quasi-identifiers and its one sensitive column.",
+            attempt="--quasi A,B and --sensitive C, or --job JOB.",
+        )
+    return {name: replace(found[name], missing="category") for name in (*used[Role.QUASI], *used[Role.SENSITIVE])}
+
+
+def _entry(domain: Domain) -> ColumnEntry:
+    """What a manifest would say of a column."""
+    tree = domain.hierarchy.rows() if isinstance(domain, TreeDomain) and domain.given else None
+    values = list(domain.texts) if isinstance(domain, TreeDomain) and tree is None else None
+    order = list(domain.texts) if domain.kind == "ordinal" else None  # type: ignore[attr-defined]
+    kind = domain.kind  # type: ignore[attr-defined]
+    return ColumnEntry(name=domain.name, role=Role.QUASI, type=kind, dtype=domain.dtype, null=domain.null, hierarchy=tree,
+                       values=values, order=order)  # fmt: skip

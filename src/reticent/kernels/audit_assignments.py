@@ -1,0 +1,112 @@
+"""Exact posteriors of small groups for the audit: of all ways to give the group's values to its people, who has what?
+
+A state is how many of each value are left; who is next follows from it.  `chance` of a state is what the people still to come make of
+what is left, and the way from the full state to the empty one is a Markov chain whose steps are the posterior beliefs.
+"""
+
+import cython
+
+
+def beliefs(
+    begin: cython.longlong[::1],
+    person: cython.int[::1],
+    first: cython.longlong[::1],
+    held: cython.longlong[:, ::1],
+    prior: cython.double[:, ::1],
+    work: cython.double[:, ::1],
+    done: cython.char[::1],
+    found: cython.double[:, ::1],
+):
+    """found[i] = the posterior of person i of group g for i in begin[g] .. begin[g + 1]; prior row person[i].
+
+    held[first[g]] .. held[first[g + 1]] are the group's values with their counts.  `work` has a row for the chances, one for how likely a
+    state is reached, and one for the state itself.  done[g] = 0 where the chances vanish in doubles.
+    """
+    g: cython.Py_ssize_t
+    with cython.nogil:
+        for g in range(begin.shape[0] - 1):
+            done[g] = _group(begin[g], begin[g + 1], person, held[first[g] : first[g + 1]], prior, work, found)
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _group(
+    begin: cython.longlong,
+    end: cython.longlong,
+    person: cython.int[::1],
+    held: cython.longlong[:, ::1],
+    prior: cython.double[:, ::1],
+    work: cython.double[:, ::1],
+    found: cython.double[:, ::1],
+) -> cython.char:
+    v: cython.Py_ssize_t
+    s: cython.Py_ssize_t
+    step: cython.Py_ssize_t
+    row: cython.Py_ssize_t
+    states: cython.Py_ssize_t = 1
+    i: cython.Py_ssize_t = end
+    total: cython.double
+    for v in range(held.shape[0]):
+        states *= held[v, 1] + 1
+        work[2, v] = 0.0
+    work[0, 0] = 1.0
+    for s in range(1, states):
+        v = 0
+        while work[2, v] == held[v, 1]:  # the next state, and whose turn it is in it
+            i += held[v, 1]
+            work[2, v] = 0.0
+            v += 1
+        work[2, v] += 1.0
+        i -= 1
+        row, step, total = person[i], 1, 0.0
+        for v in range(held.shape[0]):
+            if work[2, v] > 0.0:
+                total += work[0, s - step] * prior[row, held[v, 0]] * work[2, v]
+            step *= held[v, 1] + 1
+        work[0, s] = total
+        work[1, s] = 0.0
+    if not work[0, states - 1] > 1e-250 or not work[0, states - 1] < 1e250:
+        return 0
+    work[1, 0] = 0.0
+    work[1, states - 1] = 1.0
+    _back(states, begin, person, held, prior, work, found)
+    return 1
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _back(
+    states: cython.Py_ssize_t,
+    begin: cython.longlong,
+    person: cython.int[::1],
+    held: cython.longlong[:, ::1],
+    prior: cython.double[:, ::1],
+    work: cython.double[:, ::1],
+    found: cython.double[:, ::1],
+) -> cython.void:
+    """From the full state, where it is the first person's turn, to the empty one."""
+    s: cython.Py_ssize_t
+    v: cython.Py_ssize_t
+    step: cython.Py_ssize_t
+    i: cython.Py_ssize_t = begin
+    part: cython.double
+    share: cython.double
+    for s in range(states - 1, 0, -1):
+        if work[1, s] > 0.0 and work[0, s] > 0.0:
+            share = work[1, s] / work[0, s]
+            step = 1
+            for v in range(held.shape[0]):
+                if work[2, v] > 0.0:
+                    part = share * work[0, s - step] * prior[person[i], held[v, 0]] * work[2, v]
+                    found[i, held[v, 0]] += part
+                    work[1, s - step] += part
+                step *= held[v, 1] + 1
+        v = 0
+        while work[2, v] == 0.0 and v < held.shape[0] - 1:
+            work[2, v] = held[v, 1]
+            i -= held[v, 1]
+            v += 1
+        work[2, v] -= 1.0
+        i += 1

@@ -1,0 +1,77 @@
+"""What an adversary believes after seeing groups (Li, Li & Zhang, ICDE 2009, section III).
+
+omega      equation 5: a prior times n_i over the group's whole belief in s_i, normalised for each person
+balanced   ours: the same again and again.  Omega is the first round of Sinkhorn's scaling of the prior matrix to the group's
+           margins (every person has one value, value s_i has n_i people); ROUNDS of them are `balanced`
+exact      equations 3 and 4 by a programme over remaining counts; equation 3 with permanents (errata 3.1)
+"""
+
+from __future__ import annotations
+
+from math import prod
+
+import numpy as np
+
+from reticent.kernels.background_exact import expected
+
+ROUNDS = {"omega": 1, "balanced": 24}
+POSTERIORS = ("omega", "balanced")
+STATES = 1 << 18  # the most states that exact inference of one group may take
+
+
+def scaled(prior: np.ndarray, offsets: np.ndarray, people: np.ndarray, counts: np.ndarray, rounds: int) -> np.ndarray:
+    """(entries, values) beliefs after `rounds`: of group g the entries offsets[g] .. offsets[g + 1], `people` at each.
+
+    A value that nobody could have by their prior says nothing; who could have none of the group's values believes its histogram.
+    """
+    sizes = np.diff(offsets)
+    group = np.repeat(np.arange(len(sizes)), sizes)
+    share = people.astype(float)
+    factor = np.zeros(counts.shape)
+    for _ in range(rounds):
+        held = np.add.reduceat(prior * share[:, None], offsets[:-1], axis=0)
+        factor = np.divide(counts, held, out=np.zeros(counts.shape), where=held > 0)
+        whole = (prior * factor[group]).sum(axis=1)
+        share = np.divide(people, whole, out=np.zeros(len(prior)), where=whole > 0)
+    belief = prior * factor[group]
+    whole = belief.sum(axis=1, keepdims=True)
+    alone = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    return np.where(whole > 0, belief / np.where(whole > 0, whole, 1), alone[group])
+
+
+def exact(prior: np.ndarray, people: np.ndarray, counts: np.ndarray, states: int = STATES) -> np.ndarray | None:
+    """(entries, values) posteriors of one group; None where it is out of reach, or the priors rule the group out."""
+    classes, which = np.unique(prior, axis=0, return_inverse=True)
+    which = which.reshape(-1)
+    many = np.bincount(which, weights=people, minlength=len(classes)).astype(np.int64)
+    values = np.flatnonzero(counts)
+    held = counts[values].astype(np.int64)
+    by_values, by_people = prod(int(n) + 1 for n in held), prod(int(n) + 1 for n in many)
+    if min(by_values, by_people) > states:
+        return None
+    weight = classes[:, values]
+    if by_values <= by_people:
+        share = _placed(many, held, weight) / np.maximum(many, 1)[:, None]
+    else:
+        share = _placed(held, many, np.ascontiguousarray(weight.T)).T / np.maximum(many, 1)[:, None]
+    if (share.sum(axis=1) < 0.5).any():
+        return None
+    found = np.zeros(prior.shape)
+    found[:, values] = share[which]
+    return found / found.sum(axis=1, keepdims=True)
+
+
+def _placed(items: np.ndarray, bins: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """(classes, bins): how many items of each class are expected in each bin."""
+    room = np.append(1, np.cumprod(bins[:-1] + 1)).astype(np.int64)
+    left = np.indices(tuple(int(n) + 1 for n in bins)).reshape(len(bins), -1).T
+    code = left @ room
+    placed = int(bins.sum()) - left.sum(axis=1)
+    turn = np.argsort(placed, kind="stable")
+    order = np.ascontiguousarray(np.column_stack([code[turn], left[turn]]), np.int64)
+    level = np.searchsorted(placed[turn], np.arange(int(bins.sum()) + 2)).astype(np.int64)
+    item = np.repeat(np.arange(len(items)), items).astype(np.int64)
+    most = np.maximum(weight.max(axis=1, keepdims=True), 1e-300)
+    found = np.zeros(weight.shape)
+    expected(room, item, np.ascontiguousarray(weight / most), order, level, np.zeros((len(order), 2)), found)
+    return found

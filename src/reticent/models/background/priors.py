@@ -1,0 +1,245 @@
+"""Prior beliefs at every combination of quasi-identifiers (Li, Li & Zhang, ICDE 2009, equations 1 and 2), by two routes.
+
+    contraction   axis by axis: equation 2 is a product of kernels, so the sum over all rows is one sum after the other.  What
+                  is stored is dense in the axes already summed over and holds the observed combinations of the others, so
+                  columns whose kernel is equality never become dense; the longest axis comes last, at observed points alone
+    pairs         all pairs of points that agree where the kernel is equality and lie in its support on the longest axis
+
+A zero denominator cannot arise: every point is in the table and has weight 1 for itself (errata 3.9).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from reticent.errors import JobError
+from reticent.kernels.background_priors import all_pairs, last_axis
+from reticent.models.background.weights import is_equality, is_whole
+from reticent.table.cells import pack
+
+ROOM = 1 << 25  # doubles that a contraction may hold: 256 MB, and as much again for a copy
+PAIRS = 1 << 39  # pairs of points, times axes, that are looked at at most
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """Who holds what: `codes` (points, axes) number the values that occur on each axis, `value` and `count` each entry of a point."""
+
+    codes: np.ndarray
+    point: np.ndarray
+    value: np.ndarray
+    count: np.ndarray
+    values: int
+
+
+@dataclass(frozen=True, eq=False)
+class Route:
+    """How equation 2 is computed, decided by cost; `terms` bounds the relative error in units of rounding."""
+
+    name: str
+    work: float
+    terms: int
+
+
+class Priors:
+    """Equation 2 for one bandwidth: `weights` are (codes, codes) for each axis of `held`."""
+
+    def __init__(self, held: Held, weights: Sequence[np.ndarray]):
+        self.held, self.weights = held, weights
+        whole = [is_whole(table) for table in weights]
+        self.keys = [a for a, table in enumerate(weights) if not whole[a] and is_equality(table)]
+        self.live = [a for a, table in enumerate(weights) if not whole[a] and a not in self.keys]
+
+    @cached_property
+    def route(self) -> Route:
+        """The cheaper of the two, or a refusal with advice where both are beyond reach."""
+        held = self.held
+        axes, points = max(len(self.live), 1), len(held.codes)
+        pairs = float(self.windows[:, 1].sum() - self.windows[:, 0].sum()) * (axes + 4)
+        work = (
+            sum(rows * width * size * size for rows, width, size in self.sizes) * held.values / 8 + points * held.values
+        )
+        room = max([rows * width * size for rows, width, size in self.sizes], default=0)
+        if room <= ROOM and work <= pairs:
+            terms = sum(len(self.weights[a]) + 2 for a in self.live)
+            return Route("contraction", work, terms + len(self.weights))
+        if pairs <= PAIRS:
+            return Route("pairs", pairs, len(held.value) + 2 * len(self.weights))
+        raise JobError(
+            f"Prior beliefs at {points:,} combinations of quasi-identifiers are out of reach at this bandwidth.",
+            why=f"All pairs are {pairs / (axes + 4):,.0f}; summed axis by axis, the table grows to {room:,} places.",
+            attempt='a bandwidth of 0 or "whole" for the columns with most values, or coarser values in them.',
+        )
+
+    @cached_property
+    def order(self) -> list[int]:
+        """Axes to contract, that which leaves the smallest table first; the longest is last and not among them."""
+        left = sorted(self.live, key=lambda a: len(self.weights[a]))[:-1]
+        found: list[int] = []
+        while left:
+            rest = [a for a in (*self.keys, *self.live) if a not in found]
+            best = min(left, key=lambda a: self._rows([b for b in rest if b != a]) * len(self.weights[a]))
+            found.append(best)
+            left.remove(best)
+        return found
+
+    def _rows(self, axes: list[int]) -> int:
+        return len(_combinations(self.held.codes[:, axes], self._lengths(axes))[0])
+
+    def _lengths(self, axes: list[int]) -> np.ndarray:
+        return np.array([len(self.weights[a]) for a in axes], np.int64)
+
+    @cached_property
+    def sizes(self) -> list[tuple[int, int, int]]:
+        """(rows, width, codes of the axis) of every contraction; the last axis counts with its length once."""
+        rest, width, found = [*self.keys, *self.live], 1, []
+        for axis in self.order:
+            rest.remove(axis)
+            size = len(self.weights[axis])
+            found.append((self._rows(rest), width, size))
+            width *= size
+        return [*found, (self._rows(rest), width, 1)]
+
+    def contracted(self) -> np.ndarray:
+        """(points, values): numerators of equation 2."""
+        room = max(rows * width * size for rows, width, size in self.sizes)
+        step = max(min(ROOM // max(room, 1), self.held.values), 1)
+        found = np.empty((len(self.held.codes), self.held.values))
+        for begin in range(0, self.held.values, step):
+            end = min(begin + step, self.held.values)
+            found[:, begin:end] = self._contracted(begin, end)
+        return found
+
+    def _contracted(self, begin: int, end: int) -> np.ndarray:
+        held, wide = self.held, end - begin
+        here = (held.value >= begin) & (held.value < end)
+        flat = held.point[here] * wide + held.value[here] - begin
+        table = np.bincount(flat, weights=held.count[here], minlength=len(held.codes) * wide)
+        rest = [*self.keys, *self.live]
+        rows, at = _combinations(held.codes[:, rest], self._lengths(rest))
+        table = _summed(table.reshape(-1, wide), at, len(rows))
+        place = np.zeros(len(held.codes), np.int64)
+        stride = 1
+        for axis in self.order:
+            column, size = rest.index(axis), len(self.weights[axis])
+            rest.pop(column)
+            code = rows[:, column]
+            rows, at = _combinations(np.delete(rows, column, axis=1), self._lengths(rest))
+            dense = np.zeros((len(rows) * size, table.shape[1]))
+            dense[at * size + code] = table
+            table = _apply(self.weights[axis], dense.reshape(len(rows), size, -1)).reshape(len(rows), -1)
+            place += held.codes[:, axis] * stride
+            stride *= size
+        return self._at_points(table.reshape(len(rows), stride, wide), rest, rows, place)
+
+    def _at_points(self, table: np.ndarray, rest: list[int], rows: np.ndarray, place: np.ndarray) -> np.ndarray:
+        """The last axis, at the observed points."""
+        held = self.held
+        axis = rest[-1] if self.live else None
+        weight = np.ones((1, 1)) if axis is None else np.ascontiguousarray(self.weights[axis])
+        keys = rows if axis is None else rows[:, :-1]
+        lengths = self._lengths(self.keys)
+        known, of_row = _combinations(keys, lengths)
+        row_of = np.full((len(known), len(weight)), -1, np.int64)
+        row_of[of_row, 0 if axis is None else rows[:, -1]] = np.arange(len(rows))
+        number = _numbers(known, held.codes[:, self.keys], lengths)
+        code = np.zeros(len(number), np.int64) if axis is None else held.codes[:, axis].astype(np.int64)
+        found = np.empty((len(number), table.shape[2]))
+        places = np.column_stack([number, code, place]).astype(np.int64)
+        last_axis(np.ascontiguousarray(places), row_of, weight, np.ascontiguousarray(table), found)
+        return found
+
+    @cached_property
+    def _sorted(self) -> np.ndarray:
+        """Points in the order of their keys, then of the longest axis."""
+        by = [*self.keys, *([self._longest] if self.live else [])]
+        words = pack(self.held.codes[:, by], self._lengths(by))
+        return np.lexsort(words[::-1]) if words else np.arange(len(self.held.codes))
+
+    @property
+    def _longest(self) -> int:
+        return max(self.live, key=lambda a: len(self.weights[a]))
+
+    @cached_property
+    def windows(self) -> np.ndarray:
+        """For each point in sorted order, the stretch of sorted points that equation 2 can give weight to."""
+        codes = self.held.codes[self._sorted]
+        _, number = _combinations(codes[:, self.keys], self._lengths(self.keys))
+        number = number if len(self.keys) else np.zeros(len(codes), np.int64)
+        if not self.live:
+            return np.column_stack([np.searchsorted(number, number), np.searchsorted(number, number, "right")])
+        table = self.weights[self._longest] > 0
+        size = len(table)
+        first, last = table.argmax(axis=1), size - 1 - table[:, ::-1].argmax(axis=1)
+        code = codes[:, self._longest]
+        word = number * size + code
+        low = np.searchsorted(word, number * size + first[code])
+        return np.column_stack([low, np.searchsorted(word, number * size + last[code], "right")]).astype(np.int64)
+
+    def paired(self) -> np.ndarray:
+        """(points, values): the same, over pairs of points."""
+        held, order = self.held, self._sorted
+        live = self.live
+        rank = np.empty(len(order), np.int64)
+        rank[order] = np.arange(len(order))
+        turn = np.argsort(rank[held.point], kind="stable")
+        entries = np.column_stack([held.value[turn], held.count[turn]]).astype(np.int64)
+        first = np.searchsorted(rank[held.point][turn], np.arange(len(order) + 1)).astype(np.int64)
+        lengths = self._lengths(live)
+        begin = np.cumsum(np.append(0, lengths**2))[:-1]
+        base = np.column_stack([begin, lengths]).astype(np.int64).reshape(-1, 2)
+        flat = np.concatenate([self.weights[a].reshape(-1) for a in live] or [np.ones(1)])
+        found = np.zeros((len(order), held.values))
+        codes = np.ascontiguousarray(held.codes[order][:, live], np.int32)
+        windows = np.ascontiguousarray(self.windows, np.int64)
+        all_pairs(codes, np.ascontiguousarray(base), flat, windows, first, np.ascontiguousarray(entries), found)
+        return found[rank]
+
+    def table(self) -> np.ndarray:
+        """(points, values): prior beliefs, by the route chosen."""
+        found = self.contracted() if self.route.name == "contraction" else self.paired()
+        return found / found.sum(axis=1, keepdims=True)
+
+
+def _apply(weight: np.ndarray, dense: np.ndarray) -> np.ndarray:
+    """weight @ dense for every row; short axes by hand, because a matrix product of two by two is all overhead."""
+    if len(weight) > 4:
+        return np.matmul(weight, dense)
+    found = np.empty_like(dense)
+    for i, row in enumerate(weight):
+        found[:, i] = row[0] * dense[:, 0]
+        for j in range(1, len(row)):
+            found[:, i] += row[j] * dense[:, j]
+    return found
+
+
+def _combinations(codes: np.ndarray, lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The distinct rows, and which of them each row is."""
+    if not codes.shape[1]:
+        return codes[:1], np.zeros(len(codes), np.int64)
+    words = pack(codes, lengths)
+    if len(words) == 1:
+        _, first, at = np.unique(words[0], return_index=True, return_inverse=True)
+        return codes[first], at.reshape(-1)
+    found, at = np.unique(codes, axis=0, return_inverse=True)
+    return found, at.reshape(-1)
+
+
+def _numbers(known: np.ndarray, codes: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    """Which of the known combinations each row is."""
+    if not codes.shape[1]:
+        return np.zeros(len(codes), np.int64)
+    return _combinations(np.concatenate([known, codes]), lengths)[1][len(known) :]
+
+
+def _summed(table: np.ndarray, at: np.ndarray, rows: int) -> np.ndarray:
+    """Rows of equal number added up: points that differ in columns of no weight only."""
+    if rows == len(table) and (at == np.arange(rows)).all():
+        return table
+    found = np.zeros((rows, table.shape[1]))
+    np.add.at(found, at, table)
+    return found

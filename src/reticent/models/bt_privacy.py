@@ -1,0 +1,69 @@
+"""(B,t)-privacy (Li, Li & Zhang, ICDE 2009, definition 1): nobody's belief about anybody moves by more than t.
+
+    max over people of  D[P_pri(B, q), P_pos(B, q, T*)] <= t
+
+The adversary Adv(B) has prior beliefs by kernel estimation from the table itself, knows who is in which group, and infers by `posterior`.
+D is the Jensen-Shannon divergence in bits (`base` 2) of beliefs smoothed over the sensitive values.  Not closed under union (errata
+3.7): every cut and every merge is judged again.  Membership must be known, so labels are exact sets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from reticent.models.background import parameters
+from reticent.models.background.beliefs import POSTERIORS
+from reticent.models.background.bound import bind, reason, warnings
+from reticent.models.background.proposal import propose
+from reticent.models.shapes import Check, Groups
+from reticent.table.cells import Cells
+
+
+@dataclass(frozen=True, slots=True)
+class BTPrivacy:
+    """An adversary of this bandwidth moves no belief by more than t."""
+
+    bandwidth: Any
+    t: Fraction
+    smoothing: Fraction = Fraction(0)
+    posterior: str = "omega"
+    kernel: str = "epanechnikov"
+    base: str | int = 2
+    distances: Mapping[str, Any] | None = None
+    column: str | None = None
+    name: ClassVar[str] = "bt-privacy"
+    needs_sensitive: ClassVar[bool] = True
+    union_closed: ClassVar[bool] = False
+    paths: ClassVar[tuple[str, ...]] = ("distances.*",)
+    labels: ClassVar[str] = "sets"
+    whole_table: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "bandwidth", parameters.bandwidths(self.bandwidth))
+        object.__setattr__(self, "t", parameters.threshold(self.t, self.name))
+        object.__setattr__(self, "smoothing", parameters.smoothing_bandwidth(self.smoothing))
+        object.__setattr__(self, "base", parameters.logarithm(self.base))
+        object.__setattr__(self, "distances", parameters.matrices(self.distances))
+        parameters.one_of(self.posterior, POSTERIORS, "posterior")
+        parameters.kernel(self.kernel)
+
+    @property
+    def skyline(self) -> list[tuple[Any, Fraction]]:
+        """(bandwidth, t): the one adversary it is about."""
+        return [(self.bandwidth, self.t)]
+
+    def bind(self, cells: Cells) -> Check:
+        return bind(self, cells)
+
+    def reason(self, cells: Cells) -> tuple[str, str]:
+        return reason(self, cells)
+
+    def warnings(self, cells: Cells) -> list[str]:
+        return warnings(self, cells)
+
+    def advice(self, groups: Groups, planned: bool) -> list[dict[str, Any]]:
+        """A skyline for this table."""
+        return [propose(self, groups, planned)]

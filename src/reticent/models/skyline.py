@@ -1,0 +1,77 @@
+"""Skyline (B,t)-privacy (Li, Li & Zhang, ICDE 2009, definition 2): (B,t)-privacy for several adversaries at once.
+
+Who knows more may learn less, or more, as the steward says: a t for each bandwidth.  The risk changes continuously with the
+bandwidth (section V-C), so a few points stand for all; `reticent check` proposes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from reticent.errors import JobError
+from reticent.models.background import parameters
+from reticent.models.background.beliefs import POSTERIORS
+from reticent.models.background.bound import bind, reason, warnings
+from reticent.models.background.proposal import propose
+from reticent.models.shapes import Check, Groups
+from reticent.table.cells import Cells
+
+
+@dataclass(frozen=True, slots=True)
+class Skyline:
+    """Each point { bandwidth, t } is a promise of (B,t)-privacy."""
+
+    points: Sequence[Mapping[str, Any]]
+    smoothing: Fraction = Fraction(0)
+    posterior: str = "omega"
+    kernel: str = "epanechnikov"
+    base: str | int = 2
+    distances: Mapping[str, Any] | None = None
+    column: str | None = None
+    name: ClassVar[str] = "skyline"
+    needs_sensitive: ClassVar[bool] = True
+    union_closed: ClassVar[bool] = False
+    paths: ClassVar[tuple[str, ...]] = ("distances.*",)
+    labels: ClassVar[str] = "sets"
+    whole_table: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "points", _points(self.points))
+        object.__setattr__(self, "smoothing", parameters.smoothing_bandwidth(self.smoothing))
+        object.__setattr__(self, "base", parameters.logarithm(self.base))
+        object.__setattr__(self, "distances", parameters.matrices(self.distances))
+        parameters.one_of(self.posterior, POSTERIORS, "posterior")
+        parameters.kernel(self.kernel)
+
+    @property
+    def skyline(self) -> list[tuple[Any, Fraction]]:
+        return [(point["bandwidth"], point["t"]) for point in self.points]
+
+    def bind(self, cells: Cells) -> Check:
+        return bind(self, cells)
+
+    def reason(self, cells: Cells) -> tuple[str, str]:
+        return reason(self, cells)
+
+    def warnings(self, cells: Cells) -> list[str]:
+        return warnings(self, cells)
+
+    def advice(self, groups: Groups, planned: bool) -> list[dict[str, Any]]:
+        """A skyline for this table."""
+        return [propose(self, groups, planned)]
+
+
+def _points(given: Any) -> tuple[dict[str, Any], ...]:
+    if isinstance(given, str | Mapping) or not isinstance(given, Sequence) or not given:
+        raise JobError("skyline needs points.", attempt="points = [{ bandwidth = 0.2, t = 0.25 }, ...].")
+    found = []
+    for point in given:
+        if not isinstance(point, Mapping) or set(point) != {"bandwidth", "t"}:
+            raise JobError("A point of a skyline has a bandwidth and a t, and nothing else.",
+                           attempt="{ bandwidth = 0.2, t = 0.25 }.")  # fmt: skip
+        bandwidth = parameters.bandwidths(point["bandwidth"])
+        found.append({"bandwidth": bandwidth, "t": parameters.threshold(point["t"], "skyline")})
+    return tuple(found)

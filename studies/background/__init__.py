@@ -1,0 +1,1 @@
+"""The experiments of "Modeling and Integrating Background Knowledge in Data Anonymization"."""
