@@ -141,7 +141,7 @@ def _members(label: str) -> tuple[str, ...]:
 
 def _stored(values: pl.Series) -> set[Any]:
     """Values as Parquet stores them: whole numbers without a sign in the bits of those with one."""
-    width = {pl.UInt32: 32, pl.UInt64: 64}.get(values.dtype.base_type())
+    width = 32 if values.dtype == pl.UInt32 else 64 if values.dtype == pl.UInt64 else 0
     held = values.to_physical().to_list()
     return {value - (value >> (width - 1) << width) for value in held} if width else set(held)
 
