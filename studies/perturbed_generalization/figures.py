@@ -57,13 +57,29 @@ def release(name: str, k: int, p: str, grouping: str, split: str) -> rt.Release:
     """One release; the split matters to specialization alone, which looks at its classes."""
     train, _ = people(name)
     order = [str(value) for value in range(VALUES)]
-    given = {"categories": [[str(v) for v in part] for part in splits(name)[split].values()]} if grouping == GROUPINGS[1] else {}
+    given = (
+        {"categories": [[str(v) for v in part] for part in splits(name)[split].values()]}
+        if grouping == GROUPINGS[1]
+        else {}
+    )
+    trees = _trees(name) if grouping == GROUPINGS[1] else {}
     job = rt.Job(
-        columns={column: rt.quasi() for column in train.columns[:-1]} | {"class": rt.sensitive(order=order)},
+        columns={column: rt.quasi(**trees.get(column, {})) for column in train.columns[:-1]}
+        | {"class": rt.sensitive(order=order)},
         promises=[rt.DeltaGrowth("0.99", "0.1")],
         method=rt.PerturbedGeneralization(k=k, p=p, grouping=grouping, **given),
     )
     return rt.publish(job, frame=train, seed=1)
+
+
+def _trees(name: str) -> dict[str, dict[str, object]]:
+    """Specialization goes down hierarchies: the census has some; mondrian cuts any set of categories and needs none."""
+    known = datasets.hierarchies("sal") if name == "sal" else {}
+    return {
+        column: {"hierarchy": rows}
+        for column, rows in known.items()
+        if column not in ("age", "education", "salary_class")
+    }
 
 
 def figures_of(name: str, groupings: tuple[str, ...] = GROUPINGS) -> Iterator[dict[str, object]]:

@@ -9,7 +9,9 @@ _VALUES = (
     "a person's value is one that the groups of all releases hold; each may hold several and all only one in common"
 )
 _BELIEFS = "each release may lift the belief in a value by what it promises, and these lifts multiply"
-_DRAWS = "each release draws and perturbs again: a person shown twice is shown with two values, and both lift the belief"
+_DRAWS = (
+    "each release draws and perturbs again: a person shown twice is shown with two values, and both lift the belief"
+)
 _MEASURE = "reticent.audit.measure"
 
 PROMISES = {
