@@ -128,7 +128,7 @@ def measure(planned: Plan) -> dict[str, Any]:
     """What the planned groups achieve and lose: every measure that an audit reports, by its own formulas, and `ail`."""
     if not registry.writer(planned.job.method.kind).generalizes:
         raise RequestError(
-            f"{planned.job.method.name} publishes quasi-identifiers as they are: its plan has no groups to measure.",
+            f"A {planned.job.method.kind} release shows no group's own values: the plan of {planned.job.method.name} has nothing to measure.",
             attempt="rt.publish(...) and rt.audit(...).",
         )
     cells, each = planned.cells, []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 from reticent.audit.subject import Subject, described_promise
@@ -42,4 +43,12 @@ def _given(hierarchy: Any) -> bool:
 
 
 def _plain(parameters: Any) -> dict[str, str]:
-    return {name: str(value) for name, value in parameters.items() if name != "population" and value is not None}
+    return {name: _said(value) for name, value in parameters.items() if name != "population" and value is not None}
+
+
+def _said(value: Any) -> str:
+    """One spelling for one value: 0.3, 3/10 and "3/10" are the same number."""
+    try:
+        return str(Fraction(str(value)))
+    except (ValueError, ZeroDivisionError):
+        return str(value)
