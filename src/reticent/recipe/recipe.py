@@ -89,6 +89,10 @@ class Recipe:
 
     def as_groups(self) -> Groups:
         """The groups with their cells, for checks over groups and for labels; withheld rows are left out."""
+        return self._groups
+
+    @cached_property
+    def _groups(self) -> Groups:
         kept = np.flatnonzero(self.group != WITHHELD)
         order = kept[np.argsort(self.group[kept], kind="stable")]
         sizes = np.bincount(self.group[order], minlength=self.groups)

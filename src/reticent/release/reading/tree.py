@@ -81,6 +81,10 @@ class Tree:
     def _ancestor(self, extent: Extent) -> tuple[int, int, int]:
         """(level, first leaf, last leaf) of the lowest common ancestor: in pre-order that of the least and the greatest leaf."""
         tree, low, high = self.hierarchy, extent.leaves[0], extent.leaves[-1]
+        if low == high:
+            return 0, low, high
+        if tree.height == 1:
+            return 1, 0, len(self.leaf) - 1
         level = next(level for level in range(tree.height + 1) if tree.paths[low, level] == tree.paths[high, level])
         node = tree.paths[low, level]
         return level, int(tree.first[node]), int(tree.last[node])
