@@ -328,3 +328,12 @@ def test_a_generalized_release_is_not_asked_for_values():
         release.query("SELECT COUNT(*) FROM r WHERE income = 10")
     with pytest.raises(rt.RequestError, match="bounds"):
         release.sql("SELECT COUNT(*) FROM r", "duckdb")
+
+
+@pytest.mark.parametrize("within", ["sa-only", "qi-sa", "hilbert"])
+def test_each_groups_own_distribution_is_compared_with_its_target(within):
+    frame = people(200)
+    release = rt.publish(job("group", how={"group_by": ["region"], "within": within}), frame=frame)
+    found = rt.audit(release, source=frame)
+    assert found.kept
+    assert found.to_dict()["source"]["target_distance"] <= 0.05

@@ -109,23 +109,22 @@ def _excess(targeted: Targeted, fakes: Fraction) -> int:
 
 
 def _targets(recounted: Recounted, group: np.ndarray, value: np.ndarray) -> tuple[Finding, ...]:
-    """Where each group's own distribution is the target: how far the published one is from it."""
+    """Where each group's own distribution is the target: how far the published one is from it.
+
+    Subgroups have the target of the group that they are cut from, and are taken together.
+    """
     targeted = recounted.targeted
     asked = next((p.parameters for p in recounted.subject.promises if p.name == "p-privacy"), {})
-    if (
-        asked.get("target") != "group"
-        or recounted.subject.manifest.method.parameters.get("within", "sa-only") != "sa-only"
-    ):
+    if asked.get("target") != "group":
         return ()
+    whole = recounted.subject.manifest.method.parameters.get("within", "sa-only") == "sa-only"
+    part = group if whole else targeted.target[group]
     allowed = Fraction(0) if asked.get("exact", False) else exact(asked.get("distance", "1/20"))
     worst, size = Fraction(0), len(targeted.values)
-    for at, rows in enumerate(targeted.rows.tolist()):
-        held = np.bincount(value[group == at], minlength=size).tolist()
-        shares = targeted.shares[targeted.target[at]]
-        worst = max(
-            worst, sum((abs(p - Fraction(h, rows)) for p, h in zip(shares, held, strict=True)), Fraction(0)) / 2
-        )
-    sentence = (
-        f"a group's target is within {float(worst):.3g} of its own distribution; {float(allowed):.3g} is declared"
-    )
+    for at in np.unique(part).tolist():
+        held = np.bincount(value[part == at], minlength=size).tolist()
+        shares, rows = targeted.shares[targeted.target[at] if whole else at], sum(held)
+        apart = sum((abs(p - Fraction(h, rows)) for p, h in zip(shares, held, strict=True)), Fraction(0)) / 2
+        worst = max(worst, apart)
+    sentence = f"a group's target is within {float(worst):.3g} of its own distribution; {float(allowed):.3g} is declared"
     return (Finding("targets", worst <= allowed, {"target_distance": float(worst)}, sentence),)
