@@ -70,9 +70,11 @@ def _unmatched(targeted: Targeted, group: np.ndarray, value: np.ndarray) -> int:
         depth[node] = depth[above] + 1 if above >= 0 else 0
     order = np.argsort(-depth, kind="stable").tolist()
     left, each = 0, max(CHUNK // nodes, 1)
+    by_group = np.argsort(group, kind="stable")
+    group, value = group[by_group], value[by_group]
     for start in range(0, groups, each):
-        here = (group >= start) & (group < start + each)
-        mine = (targeted.group >= start) & (targeted.group < start + each)
+        here = slice(*np.searchsorted(group, [start, start + each]))
+        mine = slice(*np.searchsorted(targeted.group, [start, start + each]))
         waiting, free = np.zeros((2, min(each, groups - start), nodes), np.int64)
         np.add.at(waiting, (group[here] - start, leaf[value[here]]), 1)
         free[targeted.group[mine] - start, targeted.node[mine]] = targeted.count[mine]
@@ -126,5 +128,7 @@ def _targets(recounted: Recounted, group: np.ndarray, value: np.ndarray) -> tupl
         shares, rows = targeted.shares[targeted.target[at] if whole else at], sum(held)
         apart = sum((abs(p - Fraction(h, rows)) for p, h in zip(shares, held, strict=True)), Fraction(0)) / 2
         worst = max(worst, apart)
-    sentence = f"a group's target is within {float(worst):.3g} of its own distribution; {float(allowed):.3g} is declared"
+    sentence = (
+        f"a group's target is within {float(worst):.3g} of its own distribution; {float(allowed):.3g} is declared"
+    )
     return (Finding("targets", worst <= allowed, {"target_distance": float(worst)}, sentence),)

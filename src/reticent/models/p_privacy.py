@@ -90,7 +90,9 @@ class PPrivacy:
             passed = np.bincount(which.reshape(-1), weights=count, minlength=len(above)).astype(np.int64)
             present = np.bincount(which.reshape(-1), minlength=len(above))
             top = above % nodes
-            left, right = count.astype(object) * parts[top][which], weights[node].astype(object) * passed[which]
+            large = int(passed.max(initial=0)) * int(parts.max(initial=1)) >= 1 << 62
+            wide = object if large else np.int64
+            left, right = count.astype(wide) * parts[top][which], weights[node].astype(wide) * passed[which]
             if (present != positive[top]).any() or (left != right).any():
                 raise InternalError("A planned generalization is not P-private.", attempt="reporting it, with the job.")
             key, held = np.concatenate([key[~here], above]), np.concatenate([held[~here], passed])

@@ -61,7 +61,10 @@ def not_private(targeted: Targeted) -> int:
 
 def _off(targeted: Targeted, groups: np.ndarray, weights: Sequence[int]) -> int:
     """A table of (groups, nodes), added up towards the root; every split compared with its weights."""
-    at = np.isin(targeted.group, groups)
+    near = slice(
+        *np.searchsorted(targeted.group, [groups[0], groups[-1] + 1])
+    )  # entries stand in the order of their groups
+    at = np.flatnonzero(np.isin(targeted.group[near], groups)) + near.start
     below = np.zeros((len(groups), len(weights)), np.int64)
     below[np.searchsorted(groups, targeted.group[at]), targeted.node[at]] = targeted.count[at]
     children: dict[int, list[int]] = {}
