@@ -32,6 +32,11 @@ def job(target="source", columns=COLUMNS, how=None, **promise):
     return rt.Job(columns=columns, promises=[rt.PPrivacy(target, **promise)], method=rt.Distribution(**(how or {})))
 
 
+@pytest.fixture(scope="module")
+def asked():
+    return rt.publish(job(), frame=people())
+
+
 def refused(made, frame=None, error=rt.RequestError):
     with pytest.raises(error) as found:
         rt.publish(made(), frame=people() if frame is None else frame)
@@ -226,12 +231,9 @@ def test_a_forged_value_is_found_against_the_source():
         ("what?", "understood"),
     ],
 )
-def test_sql_that_is_not_understood_is_refused_by_name(question, why):
-    release = test_sql_that_is_not_understood_is_refused_by_name.__dict__.setdefault(
-        "release", rt.publish(job(), frame=people())
-    )
+def test_sql_that_is_not_understood_is_refused_by_name(asked, question, why):
     with pytest.raises(rt.RequestError) as found:
-        release.query(question)
+        asked.query(question)
     assert why in str(found.value)
 
 
