@@ -7,6 +7,7 @@ parent, and at the root nothing may be left.  What no value takes is fake, and t
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -22,7 +23,9 @@ CHUNK = 1 << 22
 
 
 def findings(recounted: Recounted, link: Linked, people: pl.Series) -> tuple[Finding, ...]:
-    targeted, method = recounted.targeted, recounted.subject.manifest.method.parameters
+    targeted, manifest = recounted.targeted, recounted.subject.manifest
+    assert targeted is not None and manifest is not None  # only a transformed release comes here
+    method = manifest.method.parameters
     group = recounted.frame["group"].to_numpy().astype(np.int64)
     lowest, highest = np.full(link.size, np.iinfo(np.int64).max), np.full(link.size, -1)
     np.minimum.at(lowest, link.ours, group)
@@ -43,7 +46,7 @@ def findings(recounted: Recounted, link: Linked, people: pl.Series) -> tuple[Fin
             facts,
             f"{unmatched + foreign:,} value(s) of people have no node of their own in their group; {excess:,} fake(s) more than declared",
         ),
-        *_targets(recounted, theirs[known], value[known]),
+        *_targets(recounted, targeted, method, theirs[known], value[known]),
     )
 
 
@@ -110,16 +113,17 @@ def _excess(targeted: Targeted, fakes: Fraction) -> int:
     return int(np.maximum(extra - allowed, 0).sum())
 
 
-def _targets(recounted: Recounted, group: np.ndarray, value: np.ndarray) -> tuple[Finding, ...]:
+def _targets(
+    recounted: Recounted, targeted: Targeted, method: Mapping[str, Any], group: np.ndarray, value: np.ndarray
+) -> tuple[Finding, ...]:
     """Where each group's own distribution is the target: how far the published one is from it.
 
     Subgroups have the target of the group that they are cut from, and are taken together.
     """
-    targeted = recounted.targeted
-    asked = next((p.parameters for p in recounted.subject.promises if p.name == "p-privacy"), {})
+    asked: Mapping[str, Any] = next((p.parameters for p in recounted.subject.promises if p.name == "p-privacy"), {})
     if asked.get("target") != "group":
         return ()
-    whole = recounted.subject.manifest.method.parameters.get("within", "sa-only") == "sa-only"
+    whole = method.get("within", "sa-only") == "sa-only"
     part = group if whole else targeted.target[group]
     allowed = Fraction(0) if asked.get("exact", False) else exact(asked.get("distance", "1/20"))
     worst, size = Fraction(0), len(targeted.values)
