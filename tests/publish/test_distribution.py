@@ -339,3 +339,16 @@ def test_each_groups_own_distribution_is_compared_with_its_target(within):
     found = rt.audit(release, source=frame)
     assert found.kept
     assert found.to_dict()["source"]["target_distance"] <= 0.05
+
+
+def test_more_fakes_than_declared_are_found_against_the_source(tmp_path):
+    frame = people()
+    rt.publish(job("uniform", how={"fakes": 5}), frame=frame, to=tmp_path / "release")
+    assert rt.audit(tmp_path / "release", source=frame).kept
+    fields = json.loads((tmp_path / "release" / "manifest.json").read_text())
+    fields["method"]["fakes"] = 0
+    fields.pop("files")
+    bundle.seal(tmp_path / "release", fields)
+    found = rt.audit(tmp_path / "release", source=frame)
+    assert found.kept is False
+    assert found.to_dict()["source"]["fakes_beyond_declared"] > 0
