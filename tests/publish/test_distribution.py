@@ -32,6 +32,11 @@ def job(target="source", columns=COLUMNS, how=None, **promise):
     return rt.Job(columns=columns, promises=[rt.PPrivacy(target, **promise)], method=rt.Distribution(**(how or {})))
 
 
+@pytest.fixture(scope="module")
+def asked():
+    return rt.publish(job(), frame=people())
+
+
 def refused(made, frame=None, error=rt.RequestError):
     with pytest.raises(error) as found:
         rt.publish(made(), frame=people() if frame is None else frame)
@@ -226,12 +231,9 @@ def test_a_forged_value_is_found_against_the_source():
         ("what?", "understood"),
     ],
 )
-def test_sql_that_is_not_understood_is_refused_by_name(question, why):
-    release = test_sql_that_is_not_understood_is_refused_by_name.__dict__.setdefault(
-        "release", rt.publish(job(), frame=people())
-    )
+def test_sql_that_is_not_understood_is_refused_by_name(asked, question, why):
     with pytest.raises(rt.RequestError) as found:
-        release.query(question)
+        asked.query(question)
     assert why in str(found.value)
 
 
@@ -328,3 +330,25 @@ def test_a_generalized_release_is_not_asked_for_values():
         release.query("SELECT COUNT(*) FROM r WHERE income = 10")
     with pytest.raises(rt.RequestError, match="bounds"):
         release.sql("SELECT COUNT(*) FROM r", "duckdb")
+
+
+@pytest.mark.parametrize("within", ["sa-only", "qi-sa", "hilbert"])
+def test_each_groups_own_distribution_is_compared_with_its_target(within):
+    frame = people(200)
+    release = rt.publish(job("group", how={"group_by": ["region"], "within": within}), frame=frame)
+    found = rt.audit(release, source=frame)
+    assert found.kept
+    assert found.to_dict()["source"]["target_distance"] <= 0.05
+
+
+def test_more_fakes_than_declared_are_found_against_the_source(tmp_path):
+    frame = people()
+    rt.publish(job("uniform", how={"fakes": 5}), frame=frame, to=tmp_path / "release")
+    assert rt.audit(tmp_path / "release", source=frame).kept
+    fields = json.loads((tmp_path / "release" / "manifest.json").read_text())
+    fields["method"]["fakes"] = 0
+    fields.pop("files")
+    bundle.seal(tmp_path / "release", fields)
+    found = rt.audit(tmp_path / "release", source=frame)
+    assert found.kept is False
+    assert found.to_dict()["source"]["fakes_beyond_declared"] > 0

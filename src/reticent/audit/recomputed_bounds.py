@@ -47,9 +47,9 @@ def _numbers(
     wrong = np.zeros(len(bounds), bool)
     for name, values in wanted.items():
         wrong |= ~_same(bounds[name], values, scale, name)
-    known = set(zip(group.tolist(), selected.tolist(), strict=True))
-    needed = {*slopes[0], *slopes[1], *zip(range(len(rows)), rows.tolist(), strict=True)}
-    return int(wrong.sum()) + len(needed ^ known)
+    wide = int(rows.max()) + 1
+    needed = np.unique(np.concatenate([*(of * wide + at for of, at in slopes), np.arange(len(rows)) * wide + rows]))
+    return int(wrong.sum()) + len(np.setxor1d(needed, group * wide + selected, assume_unique=True))
 
 
 def _units(series: pl.Series) -> tuple[int, np.ndarray]:
@@ -76,7 +76,7 @@ def _taken(
     total = paid[place] - paid[starts[group]] + (offset[group] + selected - np.append(0, until)[place]) * value[place]
     inside = until - offset[of]
     differs = np.append((of[1:] == of[:-1]) & (value[1:] != value[:-1]), False) & (inside < rows[of])
-    return total, value[place], set(zip(of[differs].tolist(), inside[differs].tolist(), strict=True))
+    return total, value[place], (of[differs], inside[differs])
 
 
 def _extreme(of: np.ndarray, value: np.ndarray, take: np.ufunc) -> np.ndarray:

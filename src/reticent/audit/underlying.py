@@ -7,6 +7,7 @@ parent, and at the root nothing may be left.  What no value takes is fake, and t
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -22,7 +23,9 @@ CHUNK = 1 << 22
 
 
 def findings(recounted: Recounted, link: Linked, people: pl.Series) -> tuple[Finding, ...]:
-    targeted, method = recounted.targeted, recounted.subject.manifest.method.parameters
+    targeted, manifest = recounted.targeted, recounted.subject.manifest
+    assert targeted is not None and manifest is not None  # only a transformed release comes here
+    method = manifest.method.parameters
     group = recounted.frame["group"].to_numpy().astype(np.int64)
     lowest, highest = np.full(link.size, np.iinfo(np.int64).max), np.full(link.size, -1)
     np.minimum.at(lowest, link.ours, group)
@@ -43,7 +46,7 @@ def findings(recounted: Recounted, link: Linked, people: pl.Series) -> tuple[Fin
             facts,
             f"{unmatched + foreign:,} value(s) of people have no node of their own in their group; {excess:,} fake(s) more than declared",
         ),
-        *_targets(recounted, theirs[known], value[known]),
+        *_targets(recounted, targeted, method, theirs[known], value[known]),
     )
 
 
@@ -70,9 +73,11 @@ def _unmatched(targeted: Targeted, group: np.ndarray, value: np.ndarray) -> int:
         depth[node] = depth[above] + 1 if above >= 0 else 0
     order = np.argsort(-depth, kind="stable").tolist()
     left, each = 0, max(CHUNK // nodes, 1)
+    by_group = np.argsort(group, kind="stable")
+    group, value = group[by_group], value[by_group]
     for start in range(0, groups, each):
-        here = (group >= start) & (group < start + each)
-        mine = (targeted.group >= start) & (targeted.group < start + each)
+        here = slice(*np.searchsorted(group, [start, start + each]))
+        mine = slice(*np.searchsorted(targeted.group, [start, start + each]))
         waiting, free = np.zeros((2, min(each, groups - start), nodes), np.int64)
         np.add.at(waiting, (group[here] - start, leaf[value[here]]), 1)
         free[targeted.group[mine] - start, targeted.node[mine]] = targeted.count[mine]
@@ -108,23 +113,25 @@ def _excess(targeted: Targeted, fakes: Fraction) -> int:
     return int(np.maximum(extra - allowed, 0).sum())
 
 
-def _targets(recounted: Recounted, group: np.ndarray, value: np.ndarray) -> tuple[Finding, ...]:
-    """Where each group's own distribution is the target: how far the published one is from it."""
-    targeted = recounted.targeted
-    asked = next((p.parameters for p in recounted.subject.promises if p.name == "p-privacy"), {})
-    if (
-        asked.get("target") != "group"
-        or recounted.subject.manifest.method.parameters.get("within", "sa-only") != "sa-only"
-    ):
+def _targets(
+    recounted: Recounted, targeted: Targeted, method: Mapping[str, Any], group: np.ndarray, value: np.ndarray
+) -> tuple[Finding, ...]:
+    """Where each group's own distribution is the target: how far the published one is from it.
+
+    Subgroups have the target of the group that they are cut from, and are taken together.
+    """
+    asked: Mapping[str, Any] = next((p.parameters for p in recounted.subject.promises if p.name == "p-privacy"), {})
+    if asked.get("target") != "group":
         return ()
+    whole = method.get("within", "sa-only") == "sa-only"
+    part = group if whole else targeted.target[group]
     allowed = Fraction(0) if asked.get("exact", False) else exact(asked.get("distance", "1/20"))
     worst, size = Fraction(0), len(targeted.values)
-    for at, rows in enumerate(targeted.rows.tolist()):
-        held = np.bincount(value[group == at], minlength=size).tolist()
-        shares = targeted.shares[targeted.target[at]]
-        worst = max(
-            worst, sum((abs(p - Fraction(h, rows)) for p, h in zip(shares, held, strict=True)), Fraction(0)) / 2
-        )
+    for at in np.unique(part).tolist():
+        held = np.bincount(value[part == at], minlength=size).tolist()
+        shares, rows = targeted.shares[targeted.target[at] if whole else at], sum(held)
+        apart = sum((abs(p - Fraction(h, rows)) for p, h in zip(shares, held, strict=True)), Fraction(0)) / 2
+        worst = max(worst, apart)
     sentence = (
         f"a group's target is within {float(worst):.3g} of its own distribution; {float(allowed):.3g} is declared"
     )

@@ -29,7 +29,7 @@ from reticent.models.exact import exact as number
 from reticent.models.exact import flag
 
 PLAIN = ("source", "uniform", "group")
-SHAPED = {
+SHAPED: dict[str, tuple[str, ...] | None] = {
     "normal": ("mean", "std"),
     "zipf": ("s",),
     "nearest": None,
@@ -37,7 +37,7 @@ SHAPED = {
     "weights": None,
     "file": None,
 }
-NEAREST = {
+NEAREST: dict[str, tuple[str, ...]] = {
     "probabilistic-l-diversity": ("l",),
     "t-closeness": ("t", "distance"),
     "beta-likeness": ("beta", "enhanced"),
@@ -90,7 +90,9 @@ class PPrivacy:
             passed = np.bincount(which.reshape(-1), weights=count, minlength=len(above)).astype(np.int64)
             present = np.bincount(which.reshape(-1), minlength=len(above))
             top = above % nodes
-            left, right = count.astype(object) * parts[top][which], weights[node].astype(object) * passed[which]
+            large = int(passed.max(initial=0)) * int(parts.max(initial=1)) >= 1 << 62
+            wide = object if large else np.int64
+            left, right = count.astype(wide) * parts[top][which], weights[node].astype(wide) * passed[which]
             if (present != positive[top]).any() or (left != right).any():
                 raise InternalError("A planned generalization is not P-private.", attempt="reporting it, with the job.")
             key, held = np.concatenate([key[~here], above]), np.concatenate([held[~here], passed])

@@ -51,5 +51,6 @@ def held(kind: Reader, tables: Tables, manifest: Manifest, asked: Asked) -> tupl
     if asked.holding is None:
         return None
     columns = {column.name: column for column in manifest.columns}
-    found = kind.domain(tables, manifest).to_frame().filter(expression(asked.holding, columns))
-    return tuple(found.to_series().to_list())
+    condition = expression(asked.holding, columns)
+    values = kind.domain(tables, manifest).to_frame()
+    return tuple((values if condition is None else values.filter(condition)).to_series().to_list())

@@ -16,7 +16,7 @@ import polars as pl
 from reticent.errors import ColumnError
 from reticent.recipe.anatomized import COUNT, GROUP, Anatomized, arranged
 from reticent.recipe.bounds_table import Ends, bounds_table
-from reticent.recipe.recipe import Recipe
+from reticent.recipe.recipe import GroupTable, Recipe
 from reticent.recipe.unchanged import schema_of
 from reticent.table.roles import Column, Role
 from reticent.table.types import typed
@@ -30,6 +30,7 @@ class TransformedRecipe(Recipe):
     `scale`, None where it has none.
     """
 
+    listed: GroupTable = None  # type: ignore[assignment]
     texts: tuple[str, ...] = ()
     node_labels: tuple[str, ...] = ()
     first: np.ndarray = None  # type: ignore[assignment]
@@ -49,14 +50,15 @@ class Transformed(Anatomized):
     kind: ClassVar[str] = "transformed"
 
     @classmethod
-    def of(cls, recipe: TransformedRecipe, columns: Mapping[str, Column]) -> Transformed:
+    def of(cls, recipe: Any, columns: Mapping[str, Column]) -> Transformed:
         if any(name == GROUP and column.role in (Role.QUASI, Role.INSENSITIVE) for name, column in columns.items()):
             raise ColumnError(
                 f"A column is named {GROUP!r}, and so is one that a transformed release adds.",
                 attempt="renaming the source's column.",
             )
         carrying = any(column.role is Role.INSENSITIVE for column in columns.values())
-        return cls(recipe if carrying else arranged(recipe), columns)
+        ready: Any = recipe if carrying else arranged(recipe)
+        return cls(ready, columns)
 
     def outlook(self, weights: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Quasi-identifiers stay as they are: there is no span to lose by."""

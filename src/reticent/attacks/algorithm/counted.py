@@ -124,7 +124,7 @@ def _outside(node: int, children: dict[int, list[int]], weights: Sequence[int], 
             for other, values in enumerate(cut):
                 if other != at:
                     others = np.convolve(others, values)[: rows + 1]
-            handed = np.convolve(outside[node][::-1], others)[: rows + 1][::-1]
+            handed = np.convolve(np.asarray(outside[node])[::-1], others)[: rows + 1][::-1]
             outside[child] += _cut(handed, box[at])
 
 

@@ -61,7 +61,10 @@ def not_private(targeted: Targeted) -> int:
 
 def _off(targeted: Targeted, groups: np.ndarray, weights: Sequence[int]) -> int:
     """A table of (groups, nodes), added up towards the root; every split compared with its weights."""
-    at = np.isin(targeted.group, groups)
+    near = slice(
+        *np.searchsorted(targeted.group, [groups[0], groups[-1] + 1])
+    )  # entries stand in the order of their groups
+    at = np.flatnonzero(np.isin(targeted.group[near], groups)) + near.start
     below = np.zeros((len(groups), len(weights)), np.int64)
     below[np.searchsorted(groups, targeted.group[at]), targeted.node[at]] = targeted.count[at]
     children: dict[int, list[int]] = {}
@@ -89,6 +92,8 @@ def _depth(node: int, parent: np.ndarray) -> int:
 def _named(asked: Mapping[str, Any], evidence: Evidence, column: str) -> Fraction | None:
     """The greatest distance between a group's target and the one that the promise names; None where it cannot be told here."""
     targeted, target = evidence.targeted, asked.get("target", "source")
+    if targeted is None:
+        return None
     if target == "source":
         wanted = _table(evidence, column)
     elif target == "uniform":
@@ -158,7 +163,7 @@ def _numbers(listed: Mapping[str, Fraction], values: Sequence[str]) -> list[Frac
 def _table(evidence: Evidence, column: str) -> list[Fraction] | None:
     """The source's own distribution over the domain; nothing is withheld from releases of this kind."""
     source = evidence.source
-    if source is None or column not in source.frame.columns:
+    if source is None or evidence.targeted is None or column not in source.frame.columns:
         return None
     times = np.ones(len(source.frame), np.int64) if source.times is None else source.times
     counted = pl.DataFrame({"value": source.frame[column].cast(pl.String), "times": times}).group_by("value").sum()

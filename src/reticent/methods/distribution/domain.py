@@ -66,13 +66,14 @@ def values_of(cells: Cells, promise: PPrivacy) -> Values:
     domain = _only(cells)
     totals = cells.totals(0)
     given = domain.hierarchy if isinstance(domain, TreeDomain) and domain.given else None
-    if domain.kind == "date":
+    kind = getattr(domain, "kind", "categorical")
+    if kind == "date":
         raise ColumnError(
             f"The sensitive column {domain.name!r} holds dates, and a target is over numbers or categories.",
             attempt='a number of days or years, or type = "ordinal" with its order.',
         )
-    if domain.kind != "numeric":
-        order = list(domain.texts) if given or domain.kind == "ordinal" else _categories(domain, totals, promise)
+    if kind != "numeric":
+        order = list(domain.texts) if given or kind == "ordinal" else _categories(domain, totals, promise)
         return _checked(domain, totals, order, None, 1, given)
     texts = list(domain.texts) if given else _numbers(domain, totals, promise)
     units, scale = _units(domain.name, texts, cells.rows)

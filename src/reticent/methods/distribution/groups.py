@@ -59,7 +59,7 @@ def _parts(domain: Domain, codes: np.ndarray, edges: Sequence[Any]) -> tuple[np.
     if not edges:
         return codes.astype(np.int64), [*domain.texts, "missing"]
     positions = getattr(domain, "positions", None)
-    if positions is None or domain.kind != "numeric":
+    if positions is None or getattr(domain, "kind", "") != "numeric":
         raise JobError(
             f"distribution: bands are of numbers, and {domain.name!r} has none.",
             attempt=f"group_by = [{domain.name!r}].",

@@ -50,7 +50,8 @@ def wanted(promise: PPrivacy, values: Values, own: np.ndarray, names: Sequence[s
 
 
 def _masses(target: Any, values: Values, own: np.ndarray, group: int) -> Wanted:
-    kind, given = (target, None) if isinstance(target, str) else next(iter(target.items()))
+    kind: str = target if isinstance(target, str) else next(iter(target))
+    given: Mapping[str, Any] = {} if isinstance(target, str) else target[kind]
     overall = own.sum(axis=0)
     keeping = None
     if kind == "source":
