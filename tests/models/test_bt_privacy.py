@@ -195,3 +195,30 @@ def test_methods_that_cannot_keep_it_say_so_before_data_is_read(method):
     with pytest.raises(RequestError) as refused:
         rt.publish(job)
     assert "no such file" not in str(refused.value)
+
+
+def test_a_column_with_a_value_for_every_row_is_known_exactly_or_not_at_all():
+    many = pl.DataFrame({"id": range(5_000), "sex": ["M", "F"] * 2_500, "disease": ["flu", "flu", "lung", "cancer"] * 1_250})
+    columns = {"id": rt.quasi(), "sex": rt.quasi(), "disease": rt.sensitive()}
+    for bandwidth in (0, "whole"):
+        job = rt.Job(columns=columns, promises=[rt.BTPrivacy({"id": bandwidth, "sex": "whole"}, 0.5)])
+        assert rt.audit(rt.publish(job, frame=many, seed=1), source=many).kept
+    with pytest.raises(JobError, match="at most 4,096 will do"):
+        rt.publish(rt.Job(columns=columns, promises=[rt.BTPrivacy(0.3, 0.5)]), frame=many)
+
+
+def test_priors_out_of_reach_are_refused_with_advice(monkeypatch):
+    from reticent.models.background import priors
+
+    monkeypatch.setattr(priors, "ROOM", 1)
+    assert rt.publish(rt.Job(columns=COLUMNS, promises=[rt.BTPrivacy(0.5, 0.3)]), frame=PEOPLE)  # by pairs
+    monkeypatch.setattr(priors, "PAIRS", 1)
+    with pytest.raises(JobError, match="out of reach"):
+        rt.publish(rt.Job(columns=COLUMNS, promises=[rt.BTPrivacy(0.5, 0.3)]), frame=PEOPLE)
+
+
+def test_several_rows_of_a_person_count_each_and_the_readme_says_so():
+    columns = {**COLUMNS, "name": rt.identifying(rows_per_person=3)}
+    frame = PEOPLE.with_columns(pl.Series("name", [f"p{i % 9}" for i in range(27)]))
+    release = rt.publish(rt.Job(columns=columns, promises=[rt.BTPrivacy(0.5, 0.3)]), frame=frame, seed=1)
+    assert "the rows of one person in a group count each" in (release.folder / "README.md").read_text()

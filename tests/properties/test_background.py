@@ -215,3 +215,25 @@ def test_withheld_rows_and_mosaic_are_refused_before_data_is_read():
         job = rt.Job(columns=columns, promises=[promise], source=rt.Source(path="no such file.csv"), **changes)
         with pytest.raises(RequestError):
             rt.publish(job)
+
+
+def test_risks_in_doubles_are_within_their_error_bounds_of_fifty_digits():
+    from reticent.audit.measure.background_beliefs import digits, error, risk_in_digits
+    from reticent.models.background import precise
+    from reticent.models.background.beliefs import ROUNDS
+    from reticent.models.background.margin import DOUBLE, units
+
+    for seed in range(60):
+        drawn = draw(seed, most=14)
+        cells = rt.count(drawn.job(), frame=drawn.frame)
+        groups = Groups(cells, np.arange(len(cells)), cells.counts, np.array([0, len(cells)]))
+        promise = rt.BTPrivacy(drawn.bandwidths, drawn.t, kernel=drawn.how["kernel"], posterior=drawn.how["posterior"])
+        known = adversaries(promise, cells)[0][1]
+        rounds, at = ROUNDS[promise.posterior], np.arange(len(known.codes))
+        with digits():
+            prior = precise.priors(known.columns, promise.kernel, known.codes, known.entries, known.values, at)
+            risk = risk_in_digits(prior, known.people.tolist(), groups.histogram(0)[0].tolist(), None, rounds)
+            off = abs(Decimal(float(known.risks(groups, promise.posterior).max())) - risk)
+        terms = known.priors.route.terms + 32 * len(known.columns)
+        assert off <= units(terms, len(at), known.values, rounds, False) * DOUBLE
+        assert off <= error(terms, np.array([len(at)]), known.values, rounds)[0]

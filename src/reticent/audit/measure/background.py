@@ -18,6 +18,7 @@ import polars as pl
 
 from reticent.audit.evidence import NEEDS_SOURCE, Evidence, Judgement
 from reticent.audit.measure.background_beliefs import (
+    ROOM,
     ROUNDS,
     Table,
     bits,
@@ -53,7 +54,7 @@ def _judged(
         return Judgement({}, None, NEEDS_SOURCE)
     if evidence.published is None or not evidence.published.labelled:
         return Judgement({}, None, NEEDS_SOURCE)
-    found = people_of(evidence, column, asked.get("distances") or {})
+    found = people_of(evidence, column, asked.get("distances") or {}, _compared(points, evidence))
     if found is None:
         return Judgement({"t": None, "membership": "shared"}, False)
     risks, exacts, share, kept = [], [], 1.0, True
@@ -68,6 +69,14 @@ def _judged(
         risks.append(worst * scale)
         exacts.append(exactly * scale)
     return Judgement({"t": form(risks), "t_exact": form(exacts), "exact_share": share}, kept)
+
+
+def _compared(points: list[Any], evidence: Evidence) -> set[str]:
+    """Columns in which some adversary compares different values."""
+    names = [entry.name for entry in evidence.columns]
+    each = [(name, point["bandwidth"]) for point in points for name in names]
+    known = [(name, given.get(name, 0) if isinstance(given, Mapping) else given) for name, given in each]
+    return {name for name, given in known if given != "whole" and exact(given) != 0}
 
 
 def _bandwidths(given: Any, view: People) -> list[Any]:
@@ -142,8 +151,9 @@ class Adversary:
             return True
         limit = float(t) if base == "2" else float(t) / LN2
         sizes = np.diff(np.append(self.table.starts, len(self.table.codes)))
-        terms = max(sum(len(w) + 4 for w in self.axes), 1) + 40 * len(self.axes)
-        if len(self.table.codes) > 1 and np.prod([len(w) for w in self.axes], dtype=float) > 1 << 23:
+        tables = [w for w in self.axes if w is not None]
+        terms = sum(len(w) + 4 for w in tables) + 40 * len(self.axes)
+        if np.prod([len(w) for w in tables], dtype=float) > ROOM:  # then priors were added up over pairs of points
             terms += len(self.table.codes)
         margin = error(terms, sizes, self.table.held.shape[1], self.rounds)
         if (self.risk - margin > limit).any():
@@ -176,7 +186,7 @@ class Adversary:
             for axis, bandwidth, code, there in zip(
                 self.view.axes, self.bandwidths, table.codes[point], table.codes[other], strict=True
             ):
-                d = axis.apart(code, there)
+                d = Fraction(1) if bandwidth in ("whole", 0) else axis.apart(code, there)
                 if kernel == "gaussian" and bandwidth not in ("whole", 0) and 0 < d < bandwidth:
                     product *= (-_decimal(Fraction(9, 2) * (d / bandwidth) ** 2)).exp()
                 else:

@@ -40,8 +40,12 @@ def kernel_weight(distance: Fraction, bandwidth: Any, kernel: str, same: bool) -
     return {"uniform": Fraction(1), "triangular": 1 - share, "epanechnikov": 1 - share * share}[kernel]
 
 
-def weights(axis: Axis, bandwidth: Any, kernel: str) -> np.ndarray:
-    """(values, values): every value has weight 1 for itself."""
+def weights(axis: Axis, bandwidth: Any, kernel: str) -> np.ndarray | None:
+    """(values, values): every value has weight 1 for itself; None where only equal values have any."""
+    if bandwidth == "whole":
+        return np.ones((1, 1))
+    if bandwidth == 0:
+        return None
     each = np.array([float(kernel_weight(d, bandwidth, kernel, False)) for d in axis.levels])
     found = each[axis.which]
     np.fill_diagonal(found, 1.0)
@@ -74,10 +78,10 @@ class Table:
             yield slice(first, last), slice(ends[first], ends[last])
 
 
-def priors(table: Table, each: list[np.ndarray]) -> np.ndarray:
+def priors(table: Table, each: list[np.ndarray | None]) -> np.ndarray:
     """Equation 2 at every point: a grid over the axes with neighbours, apart for every combination of the others."""
-    whole = [bool((w == 1).all()) for w in each]
-    alone = [not flat and np.count_nonzero(w) == len(w) for w, flat in zip(each, whole, strict=True)]
+    whole = [w is not None and bool((w == 1).all()) for w in each]
+    alone = [w is None or (not flat and np.count_nonzero(w) == len(w)) for w, flat in zip(each, whole, strict=True)]
     live = [a for a in range(len(each)) if not whole[a] and not alone[a]]
     grid = tuple(len(each[a]) for a in live)
     places = prod(grid)

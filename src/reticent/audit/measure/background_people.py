@@ -6,7 +6,7 @@ covers a person of another group and every group has as many people under its la
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
@@ -55,8 +55,10 @@ class People:
         return self.values.index(None) if None in self.values else -1
 
 
-def people_of(evidence: Evidence, column: str | None, matrices: Mapping[str, Any]) -> People | None:
-    """None where labels do not say who is in which group."""
+def people_of(
+    evidence: Evidence, column: str | None, matrices: Mapping[str, Any], compared: Container[str]
+) -> People | None:
+    """None where labels do not say who is in which group; distances for the columns `compared` alone."""
     published, source = evidence.published, evidence.source
     assert published is not None and source is not None
     quasi = [entry for entry in evidence.columns if entry.role == Role.QUASI]
@@ -72,7 +74,9 @@ def people_of(evidence: Evidence, column: str | None, matrices: Mapping[str, Any
         one = np.empty(len(used), np.int64)
         one[code.reshape(-1)[np.unique(values.codes, return_index=True)[1]]] = np.arange(len(values))
         one_each = values.distinct.gather(one)
-        axes.append(distances(whole, one_each, labels.to_list(), matrices, published.foreign))
+        alone = Axis(entry.name, np.zeros((0, 0), np.int64), [])
+        asked = entry.name in compared
+        axes.append(distances(whole, one_each, labels.to_list(), matrices, published.foreign) if asked else alone)
     word = pack([place for _, place in places], len(source.frame))
     points, row, at = np.unique(word, return_index=True, return_inverse=True)
     regions = join(covers, published.groups.labels, np.column_stack([codes[row] for codes, _ in places]))

@@ -19,16 +19,18 @@ from reticent.errors import JobError, suggest
 from reticent.kernels.background_risk import judge
 from reticent.models.background import precise
 from reticent.models.background.beliefs import ROUNDS, scaled
-from reticent.models.background.distances import distances
+from reticent.models.background.distances import Distances, distances
 from reticent.models.background.divergence import js, smoothed, smoothing
 from reticent.models.background.margin import DOUBLE, units
 from reticent.models.background.priors import Held, Priors
-from reticent.models.background.weights import Bandwidth, weigh
+from reticent.models.background.weights import WHOLE, Bandwidth, Equality, weigh
 from reticent.models.caps import left_out
 from reticent.models.shapes import Groups
 from reticent.table.cells import Cells
+from reticent.table.domain import Domain
 
 DECIDED, DOUBTFUL = 1, 2
+MOST_VALUES = 4096  # of a column that a bandwidth is given for
 
 
 @dataclass(frozen=True)
@@ -84,15 +86,21 @@ class Adversary:
         self.present, point = np.unique(cells.point[here], return_inverse=True)
         first = np.flatnonzero(np.diff(cells.point, prepend=-1))
         codes = cells.codes[first][self.present]
-        self.columns, local = [], []
+        self.columns: list[precise.Column] = []
+        local, weights = [], []
         for axis, domain in enumerate(cells.quasi):
             occurring, code = np.unique(codes[:, axis], return_inverse=True)
-            local.append(code.reshape(-1))
             bandwidth = knowledge.of(domain.name)
-            self.columns.append((distances(domain, occurring, knowledge.distances.get(domain.name)), bandwidth))
+            apart = _distances(domain, occurring, knowledge) if bandwidth not in (0, WHOLE) else None
+            self.columns.append((apart, bandwidth))
+            local.append(code.reshape(-1) if bandwidth != WHOLE else np.zeros(len(codes), np.int64))
+            weights.append(
+                np.ones((1, 1)) if bandwidth == WHOLE
+                else Equality(len(occurring)) if apart is None
+                else weigh(apart, bandwidth, knowledge.kernel)
+            )  # fmt: skip
         self.codes = np.column_stack(local).astype(np.int32)
         self.entries = np.column_stack([point.reshape(-1), cells.values[here, at], cells.counts[here]]).astype(np.int64)
-        weights = [weigh(apart, bandwidth, knowledge.kernel) for apart, bandwidth in self.columns]
         self.priors = Priors(Held(self.codes, *self.entries.T, self.values), weights)
 
     @cached_property
@@ -133,6 +141,16 @@ class Adversary:
 
     def judge(self, posterior: str, t: Fraction, base: str | int) -> Judge:
         return Judge(self, ROUNDS[posterior], t, base)
+
+
+def _distances(domain: Domain, occurring: np.ndarray, knowledge: Knowledge) -> Distances:
+    """Refused where the table of all pairs of values would not fit."""
+    if len(occurring) > MOST_VALUES:
+        raise JobError(
+            f"{domain.name!r} has {len(occurring):,} values: a bandwidth compares every two, and at most {MOST_VALUES:,} will do.",
+            attempt='bandwidth = 0 or "whole" for it, or coarser values.',
+        )
+    return distances(domain, occurring, knowledge.distances.get(domain.name))
 
 
 class Judge:

@@ -18,7 +18,7 @@ from reticent.models.background.weights import WHOLE, Bandwidth
 
 DIGITS = 60
 WORK = 1 << 20  # pairs of a point of the group and an entry of the table
-Column = tuple[Distances, Bandwidth]
+Column = tuple[Distances | None, Bandwidth]
 
 
 def weight(column: Column, kernel: str, i: int, j: int) -> Decimal:
@@ -26,8 +26,10 @@ def weight(column: Column, kernel: str, i: int, j: int) -> Decimal:
     distances, bandwidth = column
     if i == j or bandwidth == WHOLE:
         return Decimal(1)
+    if bandwidth == 0 or distances is None:
+        return Decimal(0)
     d = Fraction(int(distances.parts[i, j]), distances.unit)
-    if bandwidth == 0 or d >= bandwidth:
+    if d >= bandwidth:  # type: ignore[operator]
         return Decimal(0)
     x = d / bandwidth  # type: ignore[operator]
     if kernel == "uniform":

@@ -18,7 +18,7 @@ import numpy as np
 
 from reticent.errors import JobError
 from reticent.kernels.background_priors import all_pairs, last_axis
-from reticent.models.background.weights import is_equality, is_whole
+from reticent.models.background.weights import Weights, is_equality, is_whole
 from reticent.table.cells import pack
 
 ROOM = 1 << 25  # doubles that a contraction may hold: 256 MB, and as much again for a copy
@@ -48,7 +48,7 @@ class Route:
 class Priors:
     """Equation 2 for one bandwidth: `weights` are (codes, codes) for each axis of `held`."""
 
-    def __init__(self, held: Held, weights: Sequence[np.ndarray]):
+    def __init__(self, held: Held, weights: Sequence[Weights]):
         self.held, self.weights = held, weights
         whole = [is_whole(table) for table in weights]
         self.keys = [a for a, table in enumerate(weights) if not whole[a] and is_equality(table)]

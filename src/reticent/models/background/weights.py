@@ -13,6 +13,7 @@ weight is the double next to the true one (the Gaussian: within 32 units in the 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from math import exp
 
@@ -23,6 +24,19 @@ from reticent.models.background.distances import Distances
 KERNELS = ("epanechnikov", "uniform", "triangular", "gaussian")
 WHOLE = "whole"
 Bandwidth = Fraction | str
+
+
+@dataclass(frozen=True, slots=True)
+class Equality:
+    """The weights of a kernel that knows equal values only, without a table: a column may have a value for every row."""
+
+    size: int
+
+    def __len__(self) -> int:
+        return self.size
+
+
+Weights = np.ndarray | Equality
 
 
 def weigh(distances: Distances, bandwidth: Bandwidth, kernel: str) -> np.ndarray:
@@ -50,10 +64,10 @@ def _weight(distance: int, reach: int, kernel: str) -> float:
     return exp(-4.5 * (distance / reach) ** 2) if kernel == "gaussian" else 1.0
 
 
-def is_equality(weights: np.ndarray) -> bool:
+def is_equality(weights: Weights) -> bool:
     """Whether a kernel gives weight to equal values alone, as small bandwidths do."""
-    return np.count_nonzero(weights) == len(weights)
+    return isinstance(weights, Equality) or np.count_nonzero(weights) == len(weights)
 
 
-def is_whole(weights: np.ndarray) -> bool:
-    return bool((weights == 1.0).all())
+def is_whole(weights: Weights) -> bool:
+    return len(weights) == 1 if isinstance(weights, Equality) else bool((weights == 1.0).all())
