@@ -53,8 +53,19 @@ EXAMPLES = {
     "beta-likeness": Example({"beta": 4}),
     "semantic-beta-likeness": Example({"beta": 2, "level": 1}),
     "proximity-beta-likeness": Example({"beta": 4, "width": 1000}, sensitive="wage"),
+    "bt-privacy": Example({"bandwidth": 0.3, "t": 0.6}),
+    "skyline": Example({"points": [{"bandwidth": 0.3, "t": 0.6}, {"bandwidth": "whole", "t": 0.7}]}),
+    "p-privacy": Example({"target": "source"}),
+    "rho-guarantee": Example({"rho1": 0.2, "rho2": 0.6, "lambda": 0.4}),
+    "delta-growth": Example({"delta": 0.4, "lambda": 0.4}),
 }
 """One for each promise of the catalogue."""
+
+ATTACKED_WITH = {"background": {"bandwidth": 0.3, "t": 0.7}, "corruption": {"lambda_": "0.4", "rho1": "0.2"}}
+"""What an attack is told where it must be told something."""
+
+AFTER_A_STAGE = {"eligibility"}
+"""Attacks on what a stage withheld."""
 
 QUICK = {"mosaic": {"effort": "quick"}}
 """Parameters that make a method fast where the guarantee does not depend on them."""

@@ -49,7 +49,10 @@ def changed_byte(release: rt.Release, folder: Path, name: str) -> Path:
 def foreign_value(release: rt.Release, folder: Path, role: str) -> Path:
     """One value of the first column of a role is one that nobody has."""
     column = next(entry.name for entry in release.columns if entry.role == role)
-    name = next(name for name, table in release.tables.items() if column in table.columns)
+    named = [name for name, table in release.tables.items() if column in table.columns]
+    if not named:  # the column is published as nodes of its domain
+        named, column = ["sensitive"], "label"
+    name = named[0]
     table = release.tables[name]
     other = pl.lit("99" if table[column].dtype == pl.String else 99).cast(table[column].dtype)
     value = pl.when(pl.int_range(pl.len()) == 3).then(other).otherwise(pl.col(column)).alias(column)

@@ -45,7 +45,7 @@ def population_sizes(found: Recounted, population: Any, missing: Sequence[str] =
 def _labels(found: Recounted, name: str) -> pl.Series:
     """A quasi-identifier's distinct labels; an exact value is its own label."""
     distinct = found.labels[name].distinct
-    if found.labelled:
+    if found.labelled or found.sampling is not None:
         return distinct
     texts = distinct.cast(pl.String).to_list()
     return pl.Series([None if text is None else value_label(text) for text in texts], dtype=pl.String)

@@ -89,7 +89,7 @@ class Sampled:
                     f"{column!r} was perturbed: a condition on it would select by noise.",
                     attempt="values=[...], which reconstructs how many have them.",
                 )
-            chosen = frame.select(question.where.alias("\x00")).to_series().fill_null(False).to_numpy()
+            chosen = _selected(frame, question.where)
         if question.by not in ("inversion", "em"):
             raise RequestError(f"Reconstruction by {question.by!r} is not known.", attempt='by = "inversion" or "em".')
         counts = SampledCounts.of(tables["data"], manifest)
@@ -165,6 +165,16 @@ def _limits(manifest: Manifest) -> list[str]:
         ),
         FOR_ALL,
     ]
+
+
+def _selected(frame: pl.DataFrame, where: pl.Expr) -> np.ndarray:
+    try:
+        return frame.select(where.alias("\x00")).to_series().fill_null(False).to_numpy()
+    except pl.exceptions.PolarsError:  # its message quotes values
+        raise RequestError(
+            "A sampled release has labels, and a condition on values cannot be put to them.",
+            attempt="a condition on the ends that frame(bounds=True) gives, such as age_upper < 40.",
+        ) from None
 
 
 READER = Sampled()
