@@ -127,7 +127,7 @@ def _evidence(
         rows = SourceRows(handed.source, handed.times)
     subject = found.subject
     return Evidence(found.alike, found.sizes, found.sensitive, subject.withheld, subject.stages, subject.rows_per_person, people,
-                    redrawing, subject.columns, found, rows, found.targeted)  # fmt: skip
+                    redrawing, subject.columns, found, rows, targeted=found.targeted)  # fmt: skip
 
 
 def _redrawing(found: Recounted, handed: Handed) -> Redrawing | None:

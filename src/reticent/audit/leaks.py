@@ -141,7 +141,8 @@ def _members(label: str) -> tuple[str, ...]:
 
 def _stored(values: pl.Series) -> set[Any]:
     """Values as Parquet stores them: whole numbers without a sign in the bits of those with one."""
-    width = {pl.UInt32: 32, pl.UInt64: 64}.get(values.dtype.base_type())
+    widths: dict[type[pl.DataType], int] = {pl.UInt32: 32, pl.UInt64: 64}
+    width = widths.get(values.dtype.base_type())
     held = values.to_physical().to_list()
     return {value - (value >> (width - 1) << width) for value in held} if width else set(held)
 

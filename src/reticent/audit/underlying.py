@@ -22,7 +22,9 @@ CHUNK = 1 << 22
 
 
 def findings(recounted: Recounted, link: Linked, people: pl.Series) -> tuple[Finding, ...]:
-    targeted, method = recounted.targeted, recounted.subject.manifest.method.parameters
+    targeted, manifest = recounted.targeted, recounted.subject.manifest
+    assert targeted is not None and manifest is not None
+    method = manifest.method.parameters
     group = recounted.frame["group"].to_numpy().astype(np.int64)
     lowest, highest = np.full(link.size, np.iinfo(np.int64).max), np.full(link.size, -1)
     np.minimum.at(lowest, link.ours, group)
@@ -110,12 +112,10 @@ def _excess(targeted: Targeted, fakes: Fraction) -> int:
 
 def _targets(recounted: Recounted, group: np.ndarray, value: np.ndarray) -> tuple[Finding, ...]:
     """Where each group's own distribution is the target: how far the published one is from it."""
-    targeted = recounted.targeted
+    targeted, manifest = recounted.targeted, recounted.subject.manifest
+    assert targeted is not None and manifest is not None
     asked = next((p.parameters for p in recounted.subject.promises if p.name == "p-privacy"), {})
-    if (
-        asked.get("target") != "group"
-        or recounted.subject.manifest.method.parameters.get("within", "sa-only") != "sa-only"
-    ):
+    if asked.get("target") != "group" or manifest.method.parameters.get("within", "sa-only") != "sa-only":
         return ()
     allowed = Fraction(0) if asked.get("exact", False) else exact(asked.get("distance", "1/20"))
     worst, size = Fraction(0), len(targeted.values)

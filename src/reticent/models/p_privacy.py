@@ -29,7 +29,7 @@ from reticent.models.exact import exact as number
 from reticent.models.exact import flag
 
 PLAIN = ("source", "uniform", "group")
-SHAPED = {
+SHAPED: dict[str, tuple[str, ...] | None] = {
     "normal": ("mean", "std"),
     "zipf": ("s",),
     "nearest": None,

@@ -51,5 +51,7 @@ def held(kind: Reader, tables: Tables, manifest: Manifest, asked: Asked) -> tupl
     if asked.holding is None:
         return None
     columns = {column.name: column for column in manifest.columns}
-    found = kind.domain(tables, manifest).to_frame().filter(expression(asked.holding, columns))
+    condition = expression(asked.holding, columns)
+    assert condition is not None
+    found = kind.domain(tables, manifest).to_frame().filter(condition)
     return tuple(found.to_series().to_list())

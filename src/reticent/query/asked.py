@@ -18,7 +18,13 @@ from reticent.query.conditions import conjunction, parts, typed_condition
 from reticent.release.manifest import ColumnEntry, Manifest
 from reticent.table.roles import Role
 
-AGGREGATES = {exp.Count: "count", exp.Sum: "sum", exp.Avg: "avg", exp.Min: "min", exp.Max: "max"}
+AGGREGATES: dict[type[exp.Expr], str] = {
+    exp.Count: "count",
+    exp.Sum: "sum",
+    exp.Avg: "avg",
+    exp.Min: "min",
+    exp.Max: "max",
+}
 SHAPE = "SELECT COUNT(*) or SUM, AVG, MIN or MAX of the sensitive column FROM release WHERE ... GROUP BY ..."
 CLAUSES = {
     "joins": "JOIN", "having": "HAVING", "order": "ORDER BY", "limit": "LIMIT", "offset": "OFFSET", "distinct": "DISTINCT",
@@ -31,8 +37,8 @@ class Asked:
     """`where` is over exact columns, `holding` over the sensitive one; literals have the types of their columns."""
 
     aggregate: str
-    where: exp.Expression | None
-    holding: exp.Expression | None
+    where: exp.Expr | None
+    holding: exp.Expr | None
     by: tuple[str, ...]
 
 
@@ -81,9 +87,7 @@ def _select(text: str) -> exp.Select:
     return tree
 
 
-def _aggregate(
-    shown: Sequence[exp.Expression], by: Sequence[str], columns: dict[str, ColumnEntry], sensitive: str
-) -> str:
+def _aggregate(shown: Sequence[exp.Expr], by: Sequence[str], columns: dict[str, ColumnEntry], sensitive: str) -> str:
     """The one aggregate; other columns that are shown are those of GROUP BY."""
     found = []
     for one in shown:
@@ -119,10 +123,10 @@ def _aggregate(
 
 
 def _conditions(
-    where: exp.Expression | None, columns: dict[str, ColumnEntry], sensitive: str
-) -> tuple[exp.Expression | None, exp.Expression | None]:
+    where: exp.Expr | None, columns: dict[str, ColumnEntry], sensitive: str
+) -> tuple[exp.Expr | None, exp.Expr | None]:
     """What is asked of exact columns and what of the sensitive one: two conditions, both to be met."""
-    apart: tuple[list[exp.Expression], list[exp.Expression]] = ([], [])
+    apart: tuple[list[exp.Expr], list[exp.Expr]] = ([], [])
     for part in parts(None if where is None else where.this):
         checked = typed_condition(part, columns)
         names = {column.name for column in checked.find_all(exp.Column)}
@@ -136,7 +140,7 @@ def _conditions(
     return conjunction(apart[0]), conjunction(apart[1])
 
 
-def _column(one: exp.Expression, columns: dict[str, ColumnEntry]) -> str:
+def _column(one: exp.Expr, columns: dict[str, ColumnEntry]) -> str:
     if not isinstance(one, exp.Column):
         raise RequestError("GROUP BY is by columns.", attempt="GROUP BY region.")
     if one.name not in columns:

@@ -6,7 +6,7 @@ selected.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from typing import Any
 
@@ -17,7 +17,7 @@ from reticent.errors import RequestError, suggest
 from reticent.release.manifest import ColumnEntry
 from reticent.table.types import dtype_named, typed
 
-COMPARED = {
+COMPARED: Mapping[type[exp.Expr], Callable[[Any, Any], Any]] = {
     exp.EQ: lambda a, b: a == b,
     exp.NEQ: lambda a, b: a != b,
     exp.GT: lambda a, b: a > b,
@@ -28,7 +28,7 @@ COMPARED = {
 KNOWN = "AND, OR, NOT, =, <>, <, <=, >, >=, BETWEEN, IN (...) and IS NULL, on columns and values"
 
 
-def parts(condition: exp.Expression | None) -> list[exp.Expression]:
+def parts(condition: exp.Expr | None) -> list[exp.Expr]:
     """The conditions that AND joins at the top."""
     if condition is None:
         return []
@@ -39,11 +39,11 @@ def parts(condition: exp.Expression | None) -> list[exp.Expression]:
     return [condition]
 
 
-def conjunction(found: Sequence[exp.Expression]) -> exp.Expression | None:
+def conjunction(found: Sequence[exp.Expr]) -> exp.Expr | None:
     return reduce(lambda a, b: exp.And(this=exp.Paren(this=a), expression=exp.Paren(this=b)), found) if found else None
 
 
-def typed_condition(one: exp.Expression, columns: Mapping[str, ColumnEntry]) -> exp.Expression:
+def typed_condition(one: exp.Expr, columns: Mapping[str, ColumnEntry]) -> exp.Expr:
     """The same condition with known parts only, columns quoted, each literal written as its column's type has it."""
     if isinstance(one, exp.Paren):
         return exp.Paren(this=typed_condition(one.this, columns))
@@ -61,12 +61,12 @@ def typed_condition(one: exp.Expression, columns: Mapping[str, ColumnEntry]) -> 
     if isinstance(one, exp.In) and one.expressions:
         column = _column(one.this, columns)
         return exp.In(this=column, expressions=[_literal(value, columns[column.name]) for value in one.expressions])
-    if type(one) in COMPARED:
+    if type(one) in COMPARED and isinstance(one, exp.Binary):
         return _comparison(one, columns)
     raise RequestError(f"{type(one).__name__} is not understood in a condition.", attempt=f"{KNOWN}.")
 
 
-def _comparison(one: exp.Expression, columns: Mapping[str, ColumnEntry]) -> exp.Expression:
+def _comparison(one: exp.Binary, columns: Mapping[str, ColumnEntry]) -> exp.Expr:
     left, right = one.left, one.right
     if isinstance(left, exp.Column) and isinstance(right, exp.Column):
         return type(one)(this=_column(left, columns), expression=_column(right, columns))
@@ -77,7 +77,7 @@ def _comparison(one: exp.Expression, columns: Mapping[str, ColumnEntry]) -> exp.
     raise RequestError("A comparison without a column is not understood.", attempt=f"{KNOWN}.")
 
 
-def _column(one: exp.Expression, columns: Mapping[str, ColumnEntry]) -> exp.Column:
+def _column(one: exp.Expr, columns: Mapping[str, ColumnEntry]) -> exp.Column:
     if not isinstance(one, exp.Column):
         raise RequestError(f"{type(one).__name__} is not understood where a column is asked.", attempt=f"{KNOWN}.")
     if one.name not in columns:
@@ -85,7 +85,7 @@ def _column(one: exp.Expression, columns: Mapping[str, ColumnEntry]) -> exp.Colu
     return exp.column(one.name, quoted=True)
 
 
-def _literal(one: exp.Expression, column: ColumnEntry) -> exp.Expression:
+def _literal(one: exp.Expr, column: ColumnEntry) -> exp.Expr:
     """A value as the column's type has it; a text for a number or the reverse is read as what the column holds."""
     inner = one.this if isinstance(one, exp.Cast | exp.Paren) else one
     sign = "-" if isinstance(inner, exp.Neg) else ""
@@ -115,7 +115,7 @@ def _literal(one: exp.Expression, column: ColumnEntry) -> exp.Expression:
     return exp.Literal.string(text)
 
 
-def value(literal: exp.Expression, column: ColumnEntry) -> Any:
+def value(literal: exp.Expr, column: ColumnEntry) -> Any:
     """The value that a literal stands for."""
     if isinstance(literal, exp.Boolean):
         return bool(literal.this)
@@ -125,12 +125,12 @@ def value(literal: exp.Expression, column: ColumnEntry) -> Any:
     return typed([text], column.dtype)[0]
 
 
-def expression(one: exp.Expression | None, columns: Mapping[str, ColumnEntry]) -> pl.Expr | None:
+def expression(one: exp.Expr | None, columns: Mapping[str, ColumnEntry]) -> pl.Expr | None:
     """A typed condition as a Polars expression."""
     return None if one is None else _expression(one, columns)
 
 
-def _expression(one: exp.Expression, columns: Mapping[str, ColumnEntry]) -> pl.Expr:
+def _expression(one: exp.Expr, columns: Mapping[str, ColumnEntry]) -> pl.Expr:
     if isinstance(one, exp.Paren):
         return _expression(one.this, columns)
     if isinstance(one, exp.And):
@@ -148,6 +148,7 @@ def _expression(one: exp.Expression, columns: Mapping[str, ColumnEntry]) -> pl.E
         return (pl.col(column) >= low) & (pl.col(column) <= high)
     if isinstance(one, exp.In):
         return reduce(lambda a, b: a | b, (pl.col(column) == value(each, entry) for each in one.expressions))
+    assert isinstance(one, exp.Binary)
     sides = [
         pl.col(side.name) if isinstance(side, exp.Column) else pl.lit(value(side, entry))
         for side in (one.left, one.right)

@@ -84,7 +84,8 @@ def _parents(spans: Sequence[Sequence[int]], values: int) -> np.ndarray:
     if any(len(span) != 2 for span in spans) or not spans or list(spans[0]) != [0, values - 1]:
         raise fault
     order = sorted(range(len(spans)), key=lambda node: (spans[node][0], -spans[node][1]))
-    parent, above, covered = [-1] * len(spans), [], [0] * len(spans)
+    parent, covered = [-1] * len(spans), [0] * len(spans)
+    above: list[int] = []
     for node in order:
         first, last = spans[node]
         while above and spans[above[-1]][1] < first:

@@ -8,6 +8,7 @@ totals are known, and small tables are taken together (errata 4.7).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -115,7 +116,7 @@ class _Groups:
 
     def jointly(self, manifest: Any) -> dict[int, Believed] | None:
         """All groups together where the totals of the table are known and the multisets are few."""
-        promise = next((p.parameters for p in manifest.promises if p.name == "p-privacy"), {})
+        promise: Mapping[str, Any] = next((p.parameters for p in manifest.promises if p.name == "p-privacy"), {})
         if promise.get("target") != "source" or not promise.get("exact") or len(self.rows) < 2:
             return None
         whole = int(self.rows.sum())

@@ -89,6 +89,7 @@ def _depth(node: int, parent: np.ndarray) -> int:
 def _named(asked: Mapping[str, Any], evidence: Evidence, column: str) -> Fraction | None:
     """The greatest distance between a group's target and the one that the promise names; None where it cannot be told here."""
     targeted, target = evidence.targeted, asked.get("target", "source")
+    assert targeted is not None
     if target == "source":
         wanted = _table(evidence, column)
     elif target == "uniform":
@@ -157,13 +158,14 @@ def _numbers(listed: Mapping[str, Fraction], values: Sequence[str]) -> list[Frac
 
 def _table(evidence: Evidence, column: str) -> list[Fraction] | None:
     """The source's own distribution over the domain; nothing is withheld from releases of this kind."""
-    source = evidence.source
+    source, targeted = evidence.source, evidence.targeted
+    assert targeted is not None
     if source is None or column not in source.frame.columns:
         return None
     times = np.ones(len(source.frame), np.int64) if source.times is None else source.times
     counted = pl.DataFrame({"value": source.frame[column].cast(pl.String), "times": times}).group_by("value").sum()
     numbers: dict[str, int] = dict(counted.iter_rows())
-    texts = evidence.targeted.values
+    texts = targeted.values
     if not set(numbers) <= set(texts):  # spelled otherwise: 3 and 3.0 are one number
         try:
             known: dict[Fraction, int] = {}

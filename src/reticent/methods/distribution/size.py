@@ -74,7 +74,9 @@ def _width(
     """The mean of (upper - lower) / rows over the workload: the width of the bounds on AVG."""
     groups = int(of.max()) + 1
     rows = np.bincount(of, weights=cells.counts, minlength=groups).astype(np.int64)
-    ends = Ends(found[:, 0], values.units[tree.first[found[:, 1]]], values.units[tree.last[found[:, 1]]], found[:, 2])
+    units = values.units
+    assert units is not None, "bounds are on numbers"
+    ends = Ends(found[:, 0], units[tree.first[found[:, 1]]], units[tree.last[found[:, 1]]], found[:, 2])
     table = bounds_table(ends, rows)
     wide = int(rows.max()) + 1
     key = table.group * wide + table.selected

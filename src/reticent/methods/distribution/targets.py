@@ -50,6 +50,8 @@ def wanted(promise: PPrivacy, values: Values, own: np.ndarray, names: Sequence[s
 
 
 def _masses(target: Any, values: Values, own: np.ndarray, group: int) -> Wanted:
+    kind: str
+    given: Any
     kind, given = (target, None) if isinstance(target, str) else next(iter(target.items()))
     overall = own.sum(axis=0)
     keeping = None

@@ -98,7 +98,8 @@ def of_hierarchy(hierarchy: Hierarchy, positions: np.ndarray | None) -> Tree:
     found = {(int(first), int(last)) for first, last in zip(hierarchy.first, hierarchy.last, strict=True)}
     order = sorted(found, key=lambda span: (span[0], -span[1]))
     parents: list[int] = []
-    depth, above = [], []
+    depth: list[int] = []
+    above: list[int] = []
     for span in order:
         while above and not (order[above[-1]][0] <= span[0] and span[1] <= order[above[-1]][1]):
             above.pop()

@@ -93,7 +93,8 @@ class Adversary:
         self.codes = np.column_stack(local).astype(np.int32)
         self.entries = np.column_stack([point.reshape(-1), cells.values[here, at], cells.counts[here]]).astype(np.int64)
         weights = [weigh(apart, bandwidth, knowledge.kernel) for apart, bandwidth in self.columns]
-        self.priors = Priors(Held(self.codes, *self.entries.T, self.values), weights)
+        at_point, value, count = self.entries.T
+        self.priors = Priors(Held(self.codes, at_point, value, count, self.values), weights)
 
     @cached_property
     def people(self) -> np.ndarray:

@@ -7,6 +7,7 @@ sacred, and a cut the less costs little.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 
@@ -26,10 +27,11 @@ def weight(column: Column, kernel: str, i: int, j: int) -> Decimal:
     distances, bandwidth = column
     if i == j or bandwidth == WHOLE:
         return Decimal(1)
+    assert not isinstance(bandwidth, str)
     d = Fraction(int(distances.parts[i, j]), distances.unit)
     if bandwidth == 0 or d >= bandwidth:
         return Decimal(0)
-    x = d / bandwidth  # type: ignore[operator]
+    x = d / bandwidth
     if kernel == "uniform":
         return Decimal(1)
     if kernel == "gaussian":
@@ -105,6 +107,6 @@ def _bits(p: list[Decimal], q: list[Decimal]) -> Decimal:
     return total / (2 * Decimal(2).ln())
 
 
-def precisely():  # type: ignore[no-untyped-def]
+def precisely() -> AbstractContextManager[Context]:
     """The context that all of this is computed in."""
     return localcontext(Context(prec=DIGITS))
