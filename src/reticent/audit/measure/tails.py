@@ -31,9 +31,9 @@ def log_tail(x: ArrayLike, mean: ArrayLike, rest: ArrayLike, variance: ArrayLike
     x, mean, rest, variance, n = np.broadcast_arrays(*(np.asarray(a, np.float64) for a in (x, mean, rest, variance, n)))
     error = (n + 8) * _UNIT
     t = np.maximum(np.abs(x - mean) - error * n, 0.0)
-    x = np.clip(np.where(x > mean, mean + t, mean - t), 0.0, n)
+    moved = np.clip(np.where(x > mean, mean + t, mean - t), 0.0, n)
     mean, rest, variance = (a * (1 + error) for a in (mean, rest, variance))
-    exponent = np.maximum(_chernoff(x, n - x, mean, rest), _bennett(t, variance))
+    exponent = np.maximum(_chernoff(moved, n - moved, mean, rest), _bennett(t, variance))
     return -np.where(t > 0, exponent, 0.0)
 
 
