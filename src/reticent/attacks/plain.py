@@ -86,7 +86,7 @@ def _entry(domain: Domain) -> ColumnEntry:
     """What a manifest would say of a column."""
     tree = domain.hierarchy.rows() if isinstance(domain, TreeDomain) and domain.given else None
     values = list(domain.texts) if isinstance(domain, TreeDomain) and tree is None else None
-    order = list(domain.texts) if domain.kind == "ordinal" else None  # type: ignore[attr-defined]
-    kind = domain.kind  # type: ignore[attr-defined]
+    order = list(domain.texts) if domain.kind == "ordinal" else None
+    kind = domain.kind
     return ColumnEntry(name=domain.name, role=Role.QUASI, type=kind, dtype=domain.dtype, null=domain.null, hierarchy=tree,
                        values=values, order=order)  # fmt: skip

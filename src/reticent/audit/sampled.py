@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -152,7 +153,7 @@ def _tested(
 
 def _finding(test: Drawn | None) -> Finding:
     if test is None:
-        facts = {"drawn": {"passed": False}}
+        facts: dict[str, dict[str, Any]] = {"drawn": {"passed": False}}
         return Finding("drawn", False, facts, "the groups are not those of the source, so the values were not tested")
     said = "explain" if test.passed else "do NOT explain"
     power = "would" if test.telling else "would not be enough to"

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import polars as pl
@@ -88,7 +89,7 @@ def _rows(group: pl.Series, stated: int) -> np.ndarray:
     """How many rows each group has; groups are numbered from 0, none is left out."""
     if len(group) != stated or not stated:
         raise _apart(f"The data has {len(group)} rows, the manifest says {stated}.")
-    if group.null_count() or int(group.min()) < 0:  # type: ignore[arg-type]
+    if group.null_count() or cast("int", group.min()) < 0:
         raise _apart("A row has no group.")
     rows = np.bincount(group.to_numpy())
     if (rows == 0).any():

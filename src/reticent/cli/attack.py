@@ -86,7 +86,7 @@ def attack(
     learned = {option: value for option, value in learned.items() if value is not None}
     if learned and name != "corruption":
         raise RequestError("--external, --corrupted, --victim, --lambda and --rho1 are for --as corruption.")
-    given = {"missing": tuple(missing or ()), "job": None if job is None else Job.read(job), "quasi": names(quasi),
+    given: dict[str, Any] = {"missing": tuple(missing or ()), "job": None if job is None else Job.read(job), "quasi": names(quasi),
              "sensitive": names(sensitive), "hierarchy": files(hierarchy)}  # fmt: skip
     outcomes, skipped = [], []
     if not name and source is None:

@@ -61,7 +61,7 @@ def typed_condition(one: Any, columns: Mapping[str, ColumnEntry]) -> Any:
     if isinstance(one, exp.In) and one.expressions:
         column = _column(one.this, columns)
         return exp.In(this=column, expressions=[_literal(value, columns[column.name]) for value in one.expressions])
-    if type(one) in COMPARED:
+    if type(one) in COMPARED and isinstance(one, exp.Binary):
         return _comparison(one, columns)
     raise RequestError(f"{type(one).__name__} is not understood in a condition.", attempt=f"{KNOWN}.")
 
@@ -148,6 +148,7 @@ def _expression(one: Any, columns: Mapping[str, ColumnEntry]) -> pl.Expr:
         return (pl.col(column) >= low) & (pl.col(column) <= high)
     if isinstance(one, exp.In):
         return reduce(lambda a, b: a | b, (pl.col(column) == value(each, entry) for each in one.expressions))
+    assert isinstance(one, exp.Binary)
     sides = [
         pl.col(side.name) if isinstance(side, exp.Column) else pl.lit(value(side, entry))
         for side in (one.left, one.right)

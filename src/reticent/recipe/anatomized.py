@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 import polars as pl
@@ -16,6 +16,7 @@ from reticent.release.rows import PIECE, Coded, Rows
 from reticent.table.roles import Column, Role
 
 GROUP, COUNT = "group", "count"
+Planned = TypeVar("Planned", bound=Recipe)
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,7 +121,7 @@ class Anatomized:
         }
 
 
-def arranged(recipe: Recipe) -> Recipe:
+def arranged(recipe: Planned) -> Planned:
     """Entries by group and, within one, by cell: rows sorted by all that they show.
 
     Cells are in the order of their quasi-identifiers first, and rows that differ in the sensitive value alone read the same; so

@@ -32,12 +32,11 @@ class Mechanism:
     domain: tuple[str, ...]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class SampledRecipe(Recipe):
     """One published entry for each group; its value is a place in the mechanism's domain."""
 
-    mechanism: Mechanism = None  # type: ignore[assignment]
-    Mechanism: ClassVar[type[Mechanism]] = Mechanism
+    mechanism: Mechanism
 
     @classmethod
     def of(cls, plain: Recipe, mechanism: Mechanism) -> SampledRecipe:

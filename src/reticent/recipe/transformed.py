@@ -22,7 +22,7 @@ from reticent.table.roles import Column, Role
 from reticent.table.types import typed
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class TransformedRecipe(Recipe):
     """`listed` counts values of each group by node; the nodes cover `first` .. `last` of the domain's `texts`.
 
@@ -33,10 +33,10 @@ class TransformedRecipe(Recipe):
     listed: GroupTable = None  # type: ignore[assignment]
     texts: tuple[str, ...] = ()
     node_labels: tuple[str, ...] = ()
-    first: np.ndarray = None  # type: ignore[assignment]
-    last: np.ndarray = None  # type: ignore[assignment]
+    first: np.ndarray
+    last: np.ndarray
     weights: tuple[tuple[int, ...], ...] = ()
-    target: np.ndarray = None  # type: ignore[assignment]
+    target: np.ndarray
     units: np.ndarray | None = None
     scale: int = 1
     sum_of_ranges: float = 0.0
@@ -50,7 +50,8 @@ class Transformed(Anatomized):
     kind: ClassVar[str] = "transformed"
 
     @classmethod
-    def of(cls, recipe: Any, columns: Mapping[str, Column]) -> Transformed:
+    def of(cls, recipe: Recipe, columns: Mapping[str, Column]) -> Transformed:
+        assert isinstance(recipe, TransformedRecipe)
         if any(name == GROUP and column.role in (Role.QUASI, Role.INSENSITIVE) for name, column in columns.items()):
             raise ColumnError(
                 f"A column is named {GROUP!r}, and so is one that a transformed release adds.",
@@ -67,13 +68,18 @@ class Transformed(Anatomized):
     def frames(self, entry: np.ndarray | slice, carried: pl.DataFrame | None) -> dict[str, Any]:
         return {"quasi": self.quasi_rows(entry, carried), "sensitive": self.sensitive_table(), "bounds": self.bounds()}
 
+    @property
+    def _listed(self) -> GroupTable:
+        assert self.recipe.listed is not None
+        return self.recipe.listed
+
     def _order_listed(self) -> np.ndarray:
         """`sensitive` is sorted by group and, within one, by the first and the last value of a node."""
-        listed, recipe = self.recipe.listed, self.recipe
+        listed, recipe = self._listed, self.recipe
         return np.lexsort((recipe.last[listed.value], recipe.first[listed.value], listed.group))
 
     def sensitive_table(self) -> pl.DataFrame:
-        recipe, listed, order = self.recipe, self.recipe.listed, self._order_listed()
+        recipe, listed, order = self.recipe, self._listed, self._order_listed()
         node = listed.value[order]
         ends = self._ends()
         return pl.DataFrame(
@@ -92,7 +98,7 @@ class Transformed(Anatomized):
         return typed(list(self.recipe.texts), dtype)
 
     def bounds(self) -> pl.DataFrame:
-        recipe, listed = self.recipe, self.recipe.listed
+        recipe, listed = self.recipe, self._listed
         rows = np.bincount(recipe.group, weights=recipe.quota, minlength=recipe.groups).astype(np.int64)
         if recipe.units is None:
             return pl.DataFrame(

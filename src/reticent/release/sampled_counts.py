@@ -78,6 +78,7 @@ class SampledCounts:
         if aggregate != "avg":
             return Answer(estimate, std_error=error)
         people = self._total(selected.share, among)[0] if values is not None else self._people(selected).estimate
+        assert people is not None
         if people <= 0:
             raise RequestError("Nobody is estimated to be in the selection: there is no average.")
         # The error of a ratio, to the first order: that of the sum of what lies off the mean.
@@ -85,8 +86,8 @@ class SampledCounts:
         return Answer(estimate / people, std_error=off / people)
 
     def _people(self, selected: Selected) -> Answer:
-        ends = [float(self.size @ share) for share in (selected.share, selected.least, selected.most)]
-        return Answer(*ends)
+        expected, least, most = (float(self.size @ share) for share in (selected.share, selected.least, selected.most))
+        return Answer(expected, least, most)
 
     def _numbers(self) -> np.ndarray:
         if not self.domain.dtype.is_numeric():

@@ -76,7 +76,7 @@ class BandDomain(TreeDomain):
         mixed = (upper == self.null_code) & (lower != upper)
         return np.where(mixed, -1, lower), np.where(mixed, self.size, upper)
 
-    def set_labels(self, members: Sequence[np.ndarray]) -> list[str | None]:
+    def set_labels(self, members: Sequence[Sequence[int] | np.ndarray]) -> list[str | None]:
         """A stretch of a line is not published as a set."""
         return self.labels(np.array([codes[0] for codes in members]), np.array([codes[-1] for codes in members]))
 

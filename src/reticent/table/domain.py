@@ -64,11 +64,11 @@ class Domain:
         """The codes that the label of a span covers; -1 .. size where it prints `*`, which covers unknown values too."""
         raise NotImplementedError
 
-    def set_labels(self, members: Sequence[np.ndarray]) -> list[str | None]:
+    def set_labels(self, members: Sequence[Sequence[int] | np.ndarray]) -> list[str | None]:
         """Labels that name exactly the values of a group."""
         return [self._set_label(codes) for codes in members]
 
-    def _set_label(self, codes: np.ndarray) -> str | None:
+    def _set_label(self, codes: Sequence[int] | np.ndarray) -> str | None:
         if self.null and codes[-1] == self.null_code:
             return None if len(codes) == 1 else ANY
         if len(codes) == 1:
@@ -197,7 +197,7 @@ class TreeDomain(Domain):
             found[0] = [[leaf] * tree.height + [rows[0][-1]] for leaf in ("(not shown)", "(not shown, too)")]
         return [row for code in sorted(found) for row in found[code]]
 
-    def _set_label(self, codes: np.ndarray) -> str | None:
+    def _set_label(self, codes: Sequence[int] | np.ndarray) -> str | None:
         """A single value prints as its leaf does: in quotes where a node with other leaves bears its name."""
         alone = len(codes) == 1 and codes[0] != self.null_code
         return self.node_labels[self.hierarchy.paths[codes[0], 0]] if alone else Domain._set_label(self, codes)

@@ -114,7 +114,8 @@ def _inside(node: int, children: dict[int, list[int]], weights: Sequence[int], p
 def _outside(node: int, children: dict[int, list[int]], weights: Sequence[int], passed: np.ndarray, published: np.ndarray,
              inside: list[np.ndarray], outside: list[np.ndarray | None]) -> None:  # fmt: skip
     """What the rest of the tree says of each count below a child."""
-    rows, mine = int(passed[0]), children[node]
+    rows, mine, given = int(passed[0]), children[node], outside[node]
+    assert given is not None
     for child in mine:
         outside[child] = np.zeros(rows + 1)
     for box in _boxes(node, children, weights, passed, published):

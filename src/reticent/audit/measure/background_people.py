@@ -47,7 +47,7 @@ class People:
     held: np.ndarray
     group: np.ndarray
     shown: np.ndarray
-    values: list[str | None]
+    values: Sequence[str | None]
     entry: ColumnEntry | None  # of the sensitive column; None: several together
 
     @property
@@ -80,7 +80,7 @@ def people_of(
     word = pack([place for _, place in places], len(source.frame))
     points, row, at = np.unique(word, return_index=True, return_inverse=True)
     regions = join(covers, published.groups.labels, np.column_stack([codes[row] for codes, _ in places]))
-    value, shown, names, entry = _sensitive(evidence, column)
+    value, shown, names, sensitive = _sensitive(evidence, column)
     times = np.ones(len(at), np.int64) if source.times is None else source.times
     held = np.zeros((len(points), len(names)), np.int64)
     np.add.at(held, (at.reshape(-1), value), times)
@@ -92,7 +92,9 @@ def people_of(
     group[regions.order[order]] = np.repeat(regions.box, sizes)
     if (np.bincount(group, weights=held.sum(axis=1), minlength=len(shown)) != shown.sum(axis=1)).any():
         return None
-    return People(axes, np.column_stack([place.codes[row] for _, place in places]), held, group, shown, names, entry)
+    return People(
+        axes, np.column_stack([place.codes[row] for _, place in places]), held, group, shown, names, sensitive
+    )
 
 
 def _sensitive(
@@ -126,7 +128,11 @@ def _sensitive(
 
 
 def distances(
-    entry: ColumnEntry, values: pl.Series, labels: list[str | None], matrices: Mapping[str, Any], foreign: bool = False
+    entry: ColumnEntry,
+    values: pl.Series,
+    labels: Sequence[str | None],
+    matrices: Mapping[str, Any],
+    foreign: bool = False,
 ) -> Axis:
     """Section II-C: by position over the range, by the level of the lowest common ancestor over the height, or as listed.
 

@@ -15,24 +15,25 @@ keeps the probability 0.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 _UNIT = 2.0**-52
 _TERM = 2.0**-48  # the product with a logarithm errs by less, relatively
 
 
-def log_two_sided(x: np.ndarray, mean: np.ndarray, rest: np.ndarray, variance: np.ndarray, n: np.ndarray) -> np.ndarray:
+def log_two_sided(x: ArrayLike, mean: ArrayLike, rest: ArrayLike, variance: ArrayLike, n: ArrayLike) -> np.ndarray:
     """ln of twice the tail on the observed side, at most 0."""
     return np.minimum(log_tail(x, mean, rest, variance, n) + np.log(2), 0.0)
 
 
-def log_tail(x: np.ndarray, mean: np.ndarray, rest: np.ndarray, variance: np.ndarray, n: np.ndarray) -> np.ndarray:
+def log_tail(x: ArrayLike, mean: ArrayLike, rest: ArrayLike, variance: ArrayLike, n: ArrayLike) -> np.ndarray:
     """ln of the tail on the observed side, at most 0; -inf for what cannot happen."""
     x, mean, rest, variance, n = np.broadcast_arrays(*(np.asarray(a, np.float64) for a in (x, mean, rest, variance, n)))
     error = (n + 8) * _UNIT
     t = np.maximum(np.abs(x - mean) - error * n, 0.0)
-    x = np.clip(np.where(x > mean, mean + t, mean - t), 0.0, n)
+    moved = np.clip(np.where(x > mean, mean + t, mean - t), 0.0, n)
     mean, rest, variance = (a * (1 + error) for a in (mean, rest, variance))
-    exponent = np.maximum(_chernoff(x, n - x, mean, rest), _bennett(t, variance))
+    exponent = np.maximum(_chernoff(moved, n - moved, mean, rest), _bennett(t, variance))
     return -np.where(t > 0, exponent, 0.0)
 
 

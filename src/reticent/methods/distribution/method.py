@@ -88,9 +88,10 @@ class Distribution:
 
     def notices(self, promises: Promises) -> tuple[str, ...]:
         """What the owner should know of a target that is made from the data."""
-        target = promises.all[0].target
+        promise = promises.only(PPrivacy)[0]
+        target = promise.target
         said = []
-        if promises.all[0].exact and target == "source" and (self.group_by is not None or self.within != "sa-only"):
+        if promise.exact and target == "source" and (self.group_by is not None or self.within != "sa-only"):
             said.append(
                 "the target of several groups is the exact distribution of the table: who knows the algorithm has the table's totals, "
                 "and can rule values out (reticent attack --as algorithm); without exact = true it is rounded"
@@ -105,7 +106,7 @@ class Distribution:
 
     def plan(self, cells: Cells, promises: Promises, rng: Random) -> TransformedRecipe:
         self.refuse(promises)
-        promise = promises.all[0]
+        promise = promises.only(PPrivacy)[0]
         values = values_of(cells, promise)
         tree = values.tree(self.arity)
         top = grouped(cells, self.group_by, self.k, rng)

@@ -64,7 +64,7 @@ def check_domain(promises: Iterable[Any], domain: int) -> None:
 
 def largest_retention(promises: Iterable[Any], k: int, domain: int) -> Fraction:
     """The largest p that keeps every promise."""
-    found = [(bounds.largest_p(lambda p, one=one: one.holds(p, k, domain)), one) for one in promises]
+    found = [(_largest(one, k, domain), one) for one in promises]
     for p, promise in found:
         if p is None:
             raise PromiseUnreachable(
@@ -73,6 +73,10 @@ def largest_retention(promises: Iterable[Any], k: int, domain: int) -> Fraction:
                 attempt="a larger k, or a weaker promise.",
             )
     return min(p for p, _ in found if p is not None)
+
+
+def _largest(promise: Any, k: int, domain: int) -> Fraction | None:
+    return bounds.largest_p(lambda p: promise.holds(p, k, domain))
 
 
 def guarantees(p: object, k: int, domain: int, lambda_: object, rho1: object = None) -> dict[str, Any]:

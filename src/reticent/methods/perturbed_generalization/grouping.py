@@ -39,12 +39,12 @@ def whole_parts(cells: Cells, promises: Promises, k: int) -> tuple[BoundPromises
 def strict_groups(cells: Cells, promises: Promises, k: int, cuts: str, weights: Mapping[str, Any] | None) -> np.ndarray:
     """The group of each cell."""
     bound, nodes = whole_parts(cells, promises, k)
-    judge = Acceptance(bound, nodes)
+    accepts = Acceptance(bound, nodes)
     spans = Spans.of(cells.quasi, column_weights(cells, weights))
     chooser: LossCuts | MedianCuts = (
-        LossCuts(nodes, judge, spans, NEVER)
+        LossCuts(nodes, accepts, spans, NEVER)
         if cuts == "loss"
-        else MedianCuts(nodes, judge, spans, fallback=True, apart=False)
+        else MedianCuts(nodes, accepts, spans, fallback=True, apart=False)
     )
     while len(nodes):
         chosen, found = chooser.choose()

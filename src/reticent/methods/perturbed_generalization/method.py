@@ -37,7 +37,7 @@ from reticent.models.promises import Promises
 from reticent.models.rho_guarantee import RhoGuarantee
 from reticent.randomness import Random
 from reticent.recipe.recipe import Recipe
-from reticent.recipe.sampled import SampledRecipe
+from reticent.recipe.sampled import Mechanism, SampledRecipe
 from reticent.table.cells import Cells
 
 GROUPINGS, CUTS, DEFAULT_K = ("mondrian", "specialization"), ("loss", "median"), 6
@@ -102,7 +102,8 @@ class PerturbedGeneralization:
         domain = sensitive_domain(cells, self.domain)
         check_domain(promises, len(domain))
         p = self.p or largest_retention(promises, self.counted_on, len(domain))
-        for promise in promises:
+        kept: list[RhoGuarantee | DeltaGrowth] = promises.only(RhoGuarantee, DeltaGrowth)
+        for promise in kept:
             promise.verify({"p": p, "k": self.counted_on, "domain": len(domain)})
         if self.grouping == "mondrian":
             groups = strict_groups(cells, promises, self.least, self.cuts, self.weights)
@@ -113,7 +114,7 @@ class PerturbedGeneralization:
             groups = self._specialized(cells, promises, domain, perturbed)
             place, cell = draw(cells, groups, rng.stream("draw"))
             value = perturbed[place]
-        return _recipe(cells, groups, cell, value, SampledRecipe.Mechanism(p, self.least, domain.texts))
+        return _recipe(cells, groups, cell, value, Mechanism(p, self.least, domain.texts))
 
     def _all_perturbed(self, cells: Cells, domain: SensitiveDomain, p: Fraction, rng: Random) -> np.ndarray:
         """A perturbed code for every row, in the order of the cells."""
@@ -138,7 +139,7 @@ def _texts(listed: Any, what: str) -> tuple[str, ...]:
 
 
 def _recipe(
-    cells: Cells, groups: np.ndarray, drawn: np.ndarray, value: np.ndarray, mechanism: SampledRecipe.Mechanism
+    cells: Cells, groups: np.ndarray, drawn: np.ndarray, value: np.ndarray, mechanism: Mechanism
 ) -> SampledRecipe:
     """An entry for the rows of each cell that are not drawn, which keep their group, and one for each drawn row."""
     left = cells.counts - np.bincount(drawn, minlength=len(cells))

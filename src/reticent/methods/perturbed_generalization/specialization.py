@@ -58,8 +58,8 @@ def specialized_groups(cells: Cells, promises: Promises, k: int, held: np.ndarra
     group = nodes.group_of_cell()
     known = [_known(domain) for domain in cells.quasi]
     tallies = [_tally(cells, at, held) for at in range(len(cells.quasi))]
-    waiting = [_best(domain, at, 0, known[at] - 1, tallies[at]) for at, domain in enumerate(cells.quasi)]
-    waiting = [one for one in waiting if one is not None]
+    whole = [_best(domain, at, 0, known[at] - 1, tallies[at]) for at, domain in enumerate(cells.quasi)]
+    waiting = [one for one in whole if one is not None]
     while waiting:
         chosen = max(waiting, key=lambda one: (one.gain, -one.column, -one.first))
         waiting.remove(chosen)

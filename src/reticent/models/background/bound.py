@@ -21,12 +21,23 @@ LN2 = 0.6931471805599453
 class Promise(Protocol):
     """What (B,t)-privacy and its skyline share."""
 
-    smoothing: Fraction
-    posterior: str
-    kernel: str
-    base: str | int
-    distances: Mapping[str, Any] | None
-    column: str | None
+    @property
+    def smoothing(self) -> Fraction: ...
+
+    @property
+    def posterior(self) -> str: ...
+
+    @property
+    def kernel(self) -> str: ...
+
+    @property
+    def base(self) -> str | int: ...
+
+    @property
+    def distances(self) -> Mapping[str, Any] | None: ...
+
+    @property
+    def column(self) -> str | None: ...
 
     @property
     def skyline(self) -> list[tuple[Any, Fraction]]: ...

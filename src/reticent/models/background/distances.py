@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from reticent.errors import JobError
+from reticent.table.banded import BandDomain
 from reticent.table.domain import Domain, RangeDomain, TreeDomain
 
 
@@ -58,14 +59,15 @@ def _on_a_line(domain: Domain, codes: np.ndarray) -> tuple[np.ndarray, int]:
 
 def positions(domain: Domain, codes: np.ndarray) -> tuple[list[Fraction], Fraction]:
     """Where codes stand, exactly, and the range that distances are measured by."""
-    places: np.ndarray = domain.positions  # type: ignore[attr-defined]
-    if domain.kind == "numeric":  # type: ignore[attr-defined]
+    assert isinstance(domain, RangeDomain | BandDomain), "a column of places"
+    places = domain.positions
+    if domain.kind == "numeric":
         found = [Fraction(domain.texts[code]) for code in codes.tolist()]
         ends = [Fraction(domain.texts[end]) for end in (0, -1)] if domain.texts else [Fraction(0)] * 2
     else:
         found = [Fraction(float(places[code])) for code in codes.tolist()]
         ends = [Fraction(float(end)) for end in places[[0, -1]]] if len(places) else [Fraction(0)] * 2
-    span = domain.span  # type: ignore[attr-defined]
+    span = domain.span
     if len(places) and span != (float(places[0]), float(places[-1])):
         ends = [Fraction(repr(float(end))) for end in span]
     return found, ends[1] - ends[0]

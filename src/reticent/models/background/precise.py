@@ -7,6 +7,7 @@ sacred, and a cut the less costs little.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 
@@ -31,7 +32,7 @@ def weight(column: Column, kernel: str, i: int, j: int) -> Decimal:
     d = Fraction(int(distances.parts[i, j]), distances.unit)
     if d >= bandwidth:  # type: ignore[operator]
         return Decimal(0)
-    x = d / bandwidth  # type: ignore[operator]
+    x = d / bandwidth
     if kernel == "uniform":
         return Decimal(1)
     if kernel == "gaussian":
@@ -107,6 +108,6 @@ def _bits(p: list[Decimal], q: list[Decimal]) -> Decimal:
     return total / (2 * Decimal(2).ln())
 
 
-def precisely():  # type: ignore[no-untyped-def]
+def precisely() -> AbstractContextManager[Context]:
     """The context that all of this is computed in."""
     return localcontext(Context(prec=DIGITS))

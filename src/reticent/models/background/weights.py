@@ -47,8 +47,9 @@ def weigh(distances: Distances, bandwidth: Bandwidth, kernel: str) -> np.ndarray
     if bandwidth == 0:
         return np.eye(size)
     apart, which = np.unique(distances.parts, return_inverse=True)
-    reach = distances.unit * bandwidth.numerator  # type: ignore[union-attr]
-    found = [_weight(int(d) * bandwidth.denominator, reach, kernel) for d in apart.tolist()]  # type: ignore[union-attr]
+    assert not isinstance(bandwidth, str)
+    reach = distances.unit * bandwidth.numerator
+    found = [_weight(int(d) * bandwidth.denominator, reach, kernel) for d in apart.tolist()]
     weights = np.array(found)[which.reshape(-1)].reshape(size, size)
     np.fill_diagonal(weights, 1.0)
     return weights

@@ -19,7 +19,8 @@ from reticent.kernels.box_routing import route
 from reticent.release.manifest import ColumnEntry
 from reticent.release.reading.extent import Extent
 from reticent.release.reading.places import places_of, rebuilt
-from reticent.release.reading.scale import Scale, Tree, scale
+from reticent.release.reading.scale import Scale, scale
+from reticent.release.reading.tree import Tree
 
 FEW = 8  # so many boxes are compared one by one
 
@@ -47,7 +48,8 @@ def crucial_rows(columns: Sequence[ReadColumn], people: Sequence[pl.Series] | No
 
     `people` are their quasi-identifiers, column by column; without them only whether labels overlap is answered.
     """
-    spans, sets, points, codes = [], [], [], 1
+    spans, points, codes = [], [], 1
+    sets: list[Any] = []
     for at, column in enumerate(columns):
         known, code = _codes(column, None if people is None else people[at])
         spans.append(_spans(column.extents, known, sets, isinstance(column.scale, Tree)))
@@ -79,13 +81,13 @@ def _codes(column: ReadColumn, people: pl.Series | None) -> tuple[list[Any], np.
 
     Without people, places that tell labels apart: ranges that overlap share an end of one of them.
     """
-    tree = isinstance(column.scale, Tree)
+    leaves = list(range(len(column.scale.leaf))) if isinstance(column.scale, Tree) else None
     if people is None:
         ends = {end for extent in column.extents if extent.form == "range" for end in (extent.lower, extent.upper)}
-        return (list(range(len(column.scale.leaf))) if tree else sorted(ends)), np.zeros(0, np.int64)
+        return (sorted(ends) if leaves is None else leaves), np.zeros(0, np.int64)
     which, values = numbered(people)
     places = places_of(column.scale, column.entry, values)
-    known = list(range(len(column.scale.leaf))) if tree else sorted({place for place in places if place is not None})
+    known = sorted({place for place in places if place is not None}) if leaves is None else leaves
     code = {place: at for at, place in enumerate(known)}
     missing = [len(known) + (value is not None) for value in values.to_list()]
     found = [missing[at] if place is None else code[place] for at, place in enumerate(places)]

@@ -19,7 +19,8 @@ from reticent.release.manifest import ColumnEntry
 from reticent.release.reading.crucial import numbered
 from reticent.release.reading.extent import Extent, Unreadable
 from reticent.release.reading.places import places_of
-from reticent.release.reading.scale import Scale, Tree, scale
+from reticent.release.reading.scale import Scale, scale
+from reticent.release.reading.tree import Tree
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +62,7 @@ def feature(entry: ColumnEntry, labels: pl.Series, weight: np.ndarray, score: np
     extents = _read(lines, texts)
     tree = isinstance(lines, Tree)
     ends = {end for extent in extents if extent.form == "range" for end in (extent.lower, extent.upper)}
-    known: list[Any] = list(range(len(lines.leaf))) if tree else _steps(ends)
+    known: list[Any] = list(range(len(lines.leaf))) if isinstance(lines, Tree) else _steps(ends)
     covered = _covered(extents, known, tree=tree)
     covered /= np.maximum(covered.sum(axis=1, keepdims=True), 1)
     rank = np.arange(len(known))
