@@ -198,7 +198,9 @@ def test_methods_that_cannot_keep_it_say_so_before_data_is_read(method):
 
 
 def test_a_column_with_a_value_for_every_row_is_known_exactly_or_not_at_all():
-    many = pl.DataFrame({"id": range(5_000), "sex": ["M", "F"] * 2_500, "disease": ["flu", "flu", "lung", "cancer"] * 1_250})
+    many = pl.DataFrame(
+        {"id": range(5_000), "sex": ["M", "F"] * 2_500, "disease": ["flu", "flu", "lung", "cancer"] * 1_250}
+    )
     columns = {"id": rt.quasi(), "sex": rt.quasi(), "disease": rt.sensitive()}
     for bandwidth in (0, "whole"):
         job = rt.Job(columns=columns, promises=[rt.BTPrivacy({"id": bandwidth, "sex": "whole"}, 0.5)])
