@@ -123,13 +123,13 @@ def machine() -> float:
     return measure("np.lexsort(words)", setup=MACHINE).cpu / 0.25
 
 
-def census_priors(bandwidth: str) -> Callable[[], Row]:
+def census_priors(bandwidth: str, at_most: float | None) -> Callable[[], Row]:
     """At .3 age alone has neighbours within reach; at .4 work class and occupation (hierarchies of height 3) have, too."""
 
     def row() -> Row:
         ours = measure(PRIORS, setup=SETUP, given=given(census=500_000, bandwidth=bandwidth), runs=1)
         note = f"{ours.value:,} combinations, 50 values, peak {ours.peak / 2**20:.0f} MiB"
-        return Row(ours=ours.cpu, reference=40 * machine(), against="40 CPU s, scaled", at_most=1, note=note)
+        return Row(ours=ours.cpu, reference=40 * machine(), against="40 CPU s, scaled", at_most=at_most, note=note)
 
     return row
 
@@ -145,7 +145,7 @@ ROWS = [
     ("background: (B,t) mondrian, median cuts", mondrian("median", 5)),
     ("background: (B,t) mondrian, loss cuts", mondrian("loss", 10)),
     ("background: audit of (B,t), Adult", audit),
-    ("background: priors of the 500k census, B = .3", census_priors("0.3")),
-    ("background: priors of the 500k census, B = .4", census_priors("0.4")),
+    ("background: priors of the 500k census, B = .3", census_priors("0.3", 1)),
+    ("background: priors of the 500k census, B = .4", census_priors("0.4", None)),
     ("background: the 500k census published", census_published),
 ]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import csv
 import json
+from datetime import date, datetime, timedelta
 from fractions import Fraction
 from pathlib import Path
+from random import Random
 
 import polars as pl
 import pytest
@@ -158,3 +160,37 @@ def test_the_command_line_answers_in_json(release, people, tmp_path, capsys):
     assert found["posterior"] == "balanced"
     assert main([*call[:6], "--bandwidth", "0.3", "--bandwidth", "age=0.2"]) == 1
     assert main([*call[:4], "--as", "naive-bayes", "--t", "0.2"]) == 1
+
+
+def _columns(random: Random) -> dict[str, tuple[list, dict]]:
+    day = date(2020, 1, 1)
+    return {
+        "date": ([day + timedelta(days=9 * random.randrange(40)) for _ in range(50)], {}),
+        "time": ([datetime(2020, 1, 1) + timedelta(hours=random.randrange(400)) for _ in range(50)], {}),
+        "float": ([random.randrange(30) / 7 for _ in range(50)], {}),
+        "large": ([random.randrange(5) * 10**15 for _ in range(50)], {}),
+        "text": ([f"{random.randrange(20)}.50" for _ in range(50)], {"type": "numeric"}),
+        "flag": ([random.random() < 0.5 for _ in range(50)], {}),
+        "built": (
+            [random.choice("abcd") + random.choice("xyz") for _ in range(50)],
+            {"hierarchy": {"build": "prefixes"}},
+        ),
+        "ends": ([random.randrange(90) for _ in range(50)], {"top": 60, "bottom": 10}),
+        "domain": ([random.randrange(90) for _ in range(50)], {"domain": [-50, 150]}),
+        "order": ([random.choice(["low", "mid", "high"]) for _ in range(50)], {"order": ["low", "mid", "high"]}),
+    }
+
+
+@pytest.mark.parametrize("name", _columns(Random(1)))
+def test_planner_audit_and_attack_agree_on_every_type_of_column(name):
+    values, how = _columns(Random(1))[name]
+    random = Random(2)
+    frame = pl.DataFrame({"q": values, "s": [random.choice([1, 2, 5.5]) for _ in values]}, strict=False)
+    for bandwidth, smoothing in ((0.1, 0), (0.5, 0.6)):
+        promise = rt.BTPrivacy(bandwidth, 0.4, smoothing=smoothing)
+        job = rt.Job(columns={"q": rt.quasi(**how), "s": rt.sensitive()}, promises=[promise])
+        made = rt.publish(job, frame=frame, seed=1)
+        found, learned = rt.audit(made, source=frame, job=job), rt.attack(made, frame, "background").to_dict()
+        assert found.kept
+        assert learned["vulnerable"] == 0
+        assert learned["worst_risk"] == pytest.approx(found.promises[0].achieved["t"], abs=1e-12)

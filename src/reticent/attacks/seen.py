@@ -7,7 +7,7 @@ beside the points for the scorer; no attack reads them.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -18,7 +18,7 @@ from reticent.errors import RequestError
 from reticent.release.kind import Sight
 from reticent.release.manifest import ColumnEntry, Described
 from reticent.table.cells import Cells
-from reticent.table.domain import Domain
+from reticent.table.domain import Domain, RangeDomain
 from reticent.table.roles import Column, Role
 
 
@@ -72,11 +72,19 @@ def of_cells(cells: Cells, sight: Sight, promises: tuple[Described, ...] = ()) -
 
 def counted(columns: Sequence[ColumnEntry], source: Any, missing: tuple[str, ...] = ()) -> Cells:
     """The source's cells, its columns read as the manifest describes them."""
-    return cells_of(
-        {entry.name: _declared(entry) for entry in columns if entry.role in (Role.QUASI, Role.SENSITIVE)},
-        source,
-        missing,
-    )
+    used = [entry for entry in columns if entry.role in (Role.QUASI, Role.SENSITIVE)]
+    cells = cells_of({entry.name: _declared(entry) for entry in used}, source, missing)
+    entries = {entry.name: entry for entry in used}
+    return replace(cells, quasi=tuple(_spanned(domain, entries[domain.name]) for domain in cells.quasi))
+
+
+def _spanned(domain: Domain, entry: ColumnEntry) -> Domain:
+    """A line of numbers with the range that the manifest says, where the source lies within it."""
+    if not isinstance(domain, RangeDomain) or domain.kind != "numeric" or not entry.domain or not domain.texts:
+        return domain
+    low, high = float(entry.domain[0]), float(entry.domain[-1])
+    within = low <= domain.positions[0] and domain.positions[-1] <= high
+    return replace(domain, span=(low, high)) if within else domain
 
 
 def cells_of(declared: Mapping[str, Column], source: Any, missing: tuple[str, ...] = ()) -> Cells:
@@ -112,4 +120,5 @@ def _declared(entry: ColumnEntry) -> Column:
     """A column as its manifest entry describes it; a hierarchy that was built is built again from the source's values."""
     order = tuple(entry.order) if entry.order else None
     hierarchy = dict(entry.built) if entry.built is not None else entry.hierarchy
-    return Column(entry.role, None if order else entry.type, hierarchy, order, missing="category")
+    ends = {"top": entry.top, "bottom": entry.bottom} if entry.role == Role.QUASI else {}
+    return Column(entry.role, None if order else entry.type, hierarchy, order, missing="category", **ends)

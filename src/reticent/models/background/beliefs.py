@@ -35,8 +35,11 @@ def scaled(prior: np.ndarray, offsets: np.ndarray, people: np.ndarray, counts: n
         share = np.divide(people, whole, out=np.zeros(len(prior)), where=whole > 0)
     belief = prior * factor[group]
     whole = belief.sum(axis=1, keepdims=True)
-    alone = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
-    return np.where(whole > 0, belief / np.where(whole > 0, whole, 1), alone[group])
+    size = counts.sum(axis=1, keepdims=True)
+    alone = np.where(
+        size[group] > 0, (counts / np.maximum(size, 1))[group], prior
+    )  # a group that lists nothing says nothing
+    return np.where(whole > 0, belief / np.where(whole > 0, whole, 1), alone)
 
 
 def exact(prior: np.ndarray, people: np.ndarray, counts: np.ndarray, states: int = STATES) -> np.ndarray | None:
