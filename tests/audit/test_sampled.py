@@ -136,3 +136,19 @@ def test_honest_draws_pass_and_unperturbed_ones_do_not():
     forged = drawn(pairs // m, pairs % m, count, drawn_value, p, m)
     assert not forged.passed
     assert forged.telling
+
+
+def test_the_loss_of_flat_columns_is_that_of_any_other_column(folder):
+    """The audit's short way gives what each label's own loss gives."""
+    from reticent.audit.sampled import Flat, _labelled
+    from reticent.release.reading.crucial import read_column
+    from reticent.utility.loss import Labelled
+
+    release = rt.open(folder)
+    entry = next(column for column in release.columns if column.name == "b")
+    column = read_column(entry, release.frame()["b"])
+    short = _labelled(column, release.frame()["G"].to_numpy())
+    assert isinstance(short, Flat)
+    long = Labelled(short.name, short.scale, short.extents, short.rows)
+    assert short.loss() == pytest.approx(long.loss())
+    assert short.height() == pytest.approx(long.height())

@@ -28,6 +28,7 @@ from reticent.release.kind import tables
 from reticent.release.manifest import Manifest
 from reticent.release.reading.crucial import ReadColumn, crucial_rows, read_column
 from reticent.release.reading.extent import Unreadable
+from reticent.release.reading.scale import Tree
 from reticent.table.roles import Role
 from reticent.table.types import typed
 from reticent.utility import loss
@@ -127,8 +128,21 @@ def _achieved(subject: Subject, sampling: Sampling) -> dict[str, Fraction]:
     return found
 
 
+@dataclass(frozen=True, eq=False)
+class Flat(loss.Labelled):
+    """Categories without a hierarchy: a label of several values has the root for its ancestor, and loses all."""
+
+    def loss(self) -> float:
+        return self.mean([extent.form == "any" or len(extent.leaves) > 1 for extent in self.extents])
+
+    def height(self) -> float:
+        return self.loss()
+
+
 def _labelled(column: ReadColumn, sizes: np.ndarray) -> loss.Labelled:
     rows = np.bincount(column.label, weights=sizes, minlength=len(column.extents)).astype(np.int64)
+    if isinstance(column.scale, Tree) and column.scale.hierarchy.height == 1:
+        return Flat(column.entry.name, column.scale, column.extents, rows)
     return loss.Labelled(column.entry.name, column.scale, column.extents, rows)
 
 

@@ -17,6 +17,8 @@ from reticent.recipe.perturbed import number
 from reticent.recipe.recipe import Recipe
 from reticent.recipe.schema import quasi_schema, sensitive_schema
 from reticent.release.rows import Coded, Rows
+from reticent.table.cells import Cells
+from reticent.table.grammar import value_label
 from reticent.table.roles import Column, Role
 from reticent.table.types import typed
 
@@ -90,7 +92,7 @@ class Sampled:
     def fields(self, types: Mapping[str, str]) -> dict[str, Any]:
         """Schema, p, k and the domain; never the overall distribution."""
         cells, mechanism = self.recipe.cells, self.recipe.mechanism
-        quasi = {domain.name: (domain, self.labels.texts[at]) for at, domain in enumerate(cells.quasi)}
+        quasi = {domain.name: (domain, _values(cells, at)) for at, domain in enumerate(cells.quasi)}
         entries = []
         for name, column in self.columns.items():
             if column.role is Role.QUASI:
@@ -105,6 +107,13 @@ class Sampled:
             "k": mechanism.k,
             "domain": list(mechanism.domain),
         }
+
+
+def _values(cells: Cells, at: int) -> list[str | None]:
+    """Each value of a quasi-identifier as its own label: together the exact labels of all groups name just these."""
+    domain = cells.quasi[at]
+    held = np.flatnonzero(np.bincount(cells.codes[:, at], minlength=domain.size)).tolist()
+    return [None if code == domain.null_code else value_label(domain.texts[code]) for code in held]
 
 
 WRITER = Sampled
