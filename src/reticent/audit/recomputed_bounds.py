@@ -66,7 +66,7 @@ def _units(series: pl.Series) -> tuple[int, np.ndarray]:
 
 def _taken(
     of: np.ndarray, value: np.ndarray, count: np.ndarray, group: np.ndarray, selected: np.ndarray, rows: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, set[tuple[int, int]]]:
+) -> tuple[np.ndarray, np.ndarray, tuple[np.ndarray, np.ndarray]]:
     """Of each (group, selected): the sum of the first so many values, the last of them; and where the next value is another."""
     starts = np.searchsorted(of, np.arange(len(rows)))
     until = np.cumsum(count)

@@ -83,16 +83,17 @@ def priors(table: Table, each: list[np.ndarray | None]) -> np.ndarray:
     whole = [w is not None and bool((w == 1).all()) for w in each]
     alone = [w is None or (not flat and np.count_nonzero(w) == len(w)) for w, flat in zip(each, whole, strict=True)]
     live = [a for a in range(len(each)) if not whole[a] and not alone[a]]
-    grid = tuple(len(each[a]) for a in live)
+    near = [w for a in live if (w := each[a]) is not None]
+    grid = tuple(len(w) for w in near)
     places = prod(grid)
     keys = table.codes[:, alone]
     _, key = np.unique(keys, axis=0, return_inverse=True) if keys.shape[1] else (None, np.zeros(len(keys), np.int64))
     key = key.reshape(-1)
     if places > ROOM:
-        return _by_pairs(table, [each[a] for a in live], table.codes[:, live], key)
+        return _by_pairs(table, near, table.codes[:, live], key)
     place = np.zeros(len(key), np.int64)
-    for a in live:
-        place = place * len(each[a]) + table.codes[:, a]
+    for a, w in zip(live, near, strict=True):
+        place = place * len(w) + table.codes[:, a]
     values = table.held.shape[1]
     found = np.zeros(table.held.shape)
     order = np.argsort(key, kind="stable")
@@ -103,7 +104,7 @@ def priors(table: Table, each: list[np.ndarray | None]) -> np.ndarray:
         rows = order[np.searchsorted(key[order], begin) : np.searchsorted(key[order], begin + step)]
         for low in range(0, values, wide):
             found[rows, low : low + wide] = _on_grid(
-                (key[rows] - begin) * places + place[rows], table.held[rows, low : low + wide], [each[a] for a in live],
+                (key[rows] - begin) * places + place[rows], table.held[rows, low : low + wide], near,
                 (min(step, many - begin), *grid),
             )  # fmt: skip
     return found / found.sum(axis=1, keepdims=True)

@@ -6,7 +6,7 @@ covers a person of another group and every group has as many people under its la
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm

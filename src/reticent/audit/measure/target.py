@@ -168,7 +168,7 @@ def _table(evidence: Evidence, column: str) -> list[Fraction] | None:
     times = np.ones(len(source.frame), np.int64) if source.times is None else source.times
     counted = pl.DataFrame({"value": source.frame[column].cast(pl.String), "times": times}).group_by("value").sum()
     numbers: dict[str, int] = dict(counted.iter_rows())
-    texts = targeted.values
+    texts = evidence.targeted.values
     if not set(numbers) <= set(texts):  # spelled otherwise: 3 and 3.0 are one number
         try:
             known: dict[Fraction, int] = {}

@@ -101,7 +101,8 @@ class Adversary:
             )  # fmt: skip
         self.codes = np.column_stack(local).astype(np.int32)
         self.entries = np.column_stack([point.reshape(-1), cells.values[here, at], cells.counts[here]]).astype(np.int64)
-        self.priors = Priors(Held(self.codes, *self.entries.T, self.values), weights)
+        point_of, value_of, count_of = self.entries.T
+        self.priors = Priors(Held(self.codes, point_of, value_of, count_of, self.values), weights)
 
     @cached_property
     def people(self) -> np.ndarray:

@@ -30,7 +30,8 @@ def weight(column: Column, kernel: str, i: int, j: int) -> Decimal:
     if bandwidth == 0 or distances is None:
         return Decimal(0)
     d = Fraction(int(distances.parts[i, j]), distances.unit)
-    if d >= bandwidth:  # type: ignore[operator]
+    assert isinstance(bandwidth, Fraction)  # a number: "whole" is answered above
+    if d >= bandwidth:
         return Decimal(0)
     x = d / bandwidth
     if kernel == "uniform":

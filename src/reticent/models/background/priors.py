@@ -131,7 +131,7 @@ class Priors:
             rows, at = _combinations(np.delete(rows, column, axis=1), self._lengths(rest))
             dense = np.zeros((len(rows) * size, table.shape[1]))
             dense[at * size + code] = table
-            table = _apply(self.weights[axis], dense.reshape(len(rows), size, -1)).reshape(len(rows), -1)
+            table = _apply(self._near(axis), dense.reshape(len(rows), size, -1)).reshape(len(rows), -1)
             place += held.codes[:, axis] * stride
             stride *= size
         return self._at_points(table.reshape(len(rows), stride, wide), rest, rows, place)
@@ -164,6 +164,12 @@ class Priors:
     def _longest(self) -> int:
         return max(self.live, key=lambda a: len(self.weights[a]))
 
+    def _near(self, axis: int) -> np.ndarray:
+        """The weights of an axis on which other values than one's own count."""
+        found = self.weights[axis]
+        assert isinstance(found, np.ndarray)
+        return found
+
     @cached_property
     def windows(self) -> np.ndarray:
         """For each point in sorted order, the stretch of sorted points that equation 2 can give weight to."""
@@ -172,7 +178,7 @@ class Priors:
         number = number if len(self.keys) else np.zeros(len(codes), np.int64)
         if not self.live:
             return np.column_stack([np.searchsorted(number, number), np.searchsorted(number, number, "right")])
-        table = self.weights[self._longest] > 0
+        table = self._near(self._longest) > 0
         size = len(table)
         first, last = table.argmax(axis=1), size - 1 - table[:, ::-1].argmax(axis=1)
         code = codes[:, self._longest]
@@ -192,7 +198,7 @@ class Priors:
         lengths = self._lengths(live)
         begin = np.cumsum(np.append(0, lengths**2))[:-1]
         base = np.column_stack([begin, lengths]).astype(np.int64).reshape(-1, 2)
-        flat = np.concatenate([self.weights[a].reshape(-1) for a in live] or [np.ones(1)])
+        flat = np.concatenate([self._near(a).reshape(-1) for a in live] or [np.ones(1)])
         found = np.zeros((len(order), held.values))
         codes = np.ascontiguousarray(held.codes[order][:, live], np.int32)
         windows = np.ascontiguousarray(self.windows, np.int64)
