@@ -78,19 +78,15 @@ def publish(
         del frames
         progress("auditing")
         found = recount(staged, job, handed(job, counted, writer.recipe))
-        notices = (
-            *looked.notices,
-            *_noticed(job),
-            *map(str, spelled_alike(counted.cells)),
-            *_promised(job, counted.cells),
-        )
-        owned = to_own(job, rows, found, notices)
+        owned = to_own(job, rows, found, (*looked.notices, *_noticed(job, counted.cells)))
         return keep(staged, target, owned, force, ledger)
 
 
-def _noticed(job: Job) -> tuple[str, ...]:
-    """What a method has to say of the promises it keeps."""
-    return job.method.notices(job.promises) if hasattr(job.method, "notices") else ()
+def _noticed(job: Job, cells: Cells) -> list[str]:
+    """What the owner should know: of the method, of values spelled alike, of parameters that make a promise say less."""
+    method = job.method.notices(job.promises) if hasattr(job.method, "notices") else ()
+    promised = [said for promise in job.promises if hasattr(promise, "warnings") for said in promise.warnings(cells)]
+    return [*method, *map(str, spelled_alike(cells)), *promised]
 
 
 def keep(staged: Path, target: Path | None, owned: dict[str, Any], force: bool, ledger: Any) -> Release:
@@ -156,8 +152,3 @@ def declared(job: Job, rng: Random, cells: Cells) -> dict[str, Any]:
     if job.prepare:
         found["prepare"] = [registry.describe(stage) for stage in job.prepare]
     return found
-
-
-def _promised(job: Job, cells: Cells) -> list[str]:
-    """What a promise warns of on this table: parameters that make it say less than it seems to."""
-    return [said for promise in job.promises if hasattr(promise, "warnings") for said in promise.warnings(cells)]

@@ -42,9 +42,7 @@ def attack(
         return function(_seen_of_plan(release, source, name), **how)
     foreign = is_plain(release)
     if not ATTACKS[name].needs_source:
-        if foreign:
-            raise RequestError(f"The attack {name!r} needs a release folder: its manifest says how rows were withheld.")
-        return function(_opened(release), **how)
+        return function(_opened(_plain_table(release, name) if foreign else release), **how)
     if source is None:
         raise RequestError(
             f"The attack {name!r} needs the data that the release was made from: its targets.",
@@ -52,14 +50,22 @@ def attack(
         )
     roles = {"job": job, "quasi": quasi, "sensitive": sensitive, "hierarchy": hierarchy}
     if foreign:
-        if ATTACKS[name].reads_people:
-            raise RequestError(f"The attack {name!r} needs a release folder: its manifest says how rows were drawn.")
-        return function(plain(release, source, missing=missing, **roles), **how)
+        return function(plain(_plain_table(release, name), source, missing=missing, **roles), **how)
     if named := [word for word, value in roles.items() if value and word != "job"]:
         raise RequestError(f"{' and '.join(named)} describe a plain table; a release folder describes itself.")
     if ATTACKS[name].reads_people:
         return function(_opened(release), source, missing=missing, **how)
     return function(seen(release, source, missing=missing), **how)
+
+
+def _plain_table(table: Any, name: str) -> Any:
+    """Another tool's table, for an attack that needs no manifest."""
+    if not ATTACKS[name].needs_source or ATTACKS[name].reads_people:
+        raise RequestError(
+            f"The attack {name!r} needs a release folder: its manifest says how rows were withheld or drawn.",
+            attempt="a folder that `reticent publish` made, or another attack.",
+        )
+    return table
 
 
 def _seen_of_plan(plan: Any, source: Any, name: str) -> Any:

@@ -28,7 +28,7 @@ from reticent.release.kind import tables
 from reticent.release.manifest import Manifest
 from reticent.release.reading.crucial import ReadColumn, crucial_rows, read_column
 from reticent.release.reading.extent import Unreadable
-from reticent.release.reading.scale import Tree
+from reticent.release.reading.tree import Tree
 from reticent.table.roles import Role
 from reticent.table.types import typed
 from reticent.utility import loss
