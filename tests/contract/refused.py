@@ -27,6 +27,22 @@ def redrawn(pair: Pair) -> bool:
     return pair.kind == "perturbed"
 
 
+def sampled(pair: Pair) -> bool:
+    return pair.kind == "sampled"
+
+
+def transformed(pair: Pair) -> bool:
+    return pair.kind == "transformed"
+
+
+def of_the_whole_table(pair: Pair) -> bool:
+    return any(getattr(registry.model(name), "whole_table", False) for name in pair.promises)
+
+
+def without_target(pair: Pair) -> bool:
+    return not transformed(pair)
+
+
 def labelled(pair: Pair) -> bool:
     return registry.writer(pair.kind).generalizes
 
@@ -39,10 +55,69 @@ def with_one_sensitive(pair: Pair) -> bool:
     return not registry.writer(pair.kind).several_sensitive
 
 
+STAGED = ("withheld rows: in no byte", "attack eligibility", "a stage before (suppression)")
+CARRIED = ("carried columns", "withheld rows: in no byte", "rows in source order, re-sealed: found")
+READS_GROUPS = ("attack naive-bayes", "attack definetti", "attack skewness", "attack similarity", "attack background")
 SEVERAL = ("several sensitive columns, each alone", "several sensitive columns, jointly")
 REFUSED = [
     Rule(
-        ("attack naive-bayes", "attack definetti", "attack skewness", "attack similarity"),
+        (*STAGED, "withheld rows (suppress_at_most)"),
+        "promises about what the whole table teaches",
+        of_the_whole_table,
+        "{promise} cannot be kept where rows are withheld.",
+    ),
+    Rule(
+        STAGED,
+        "transformed releases",
+        transformed,
+        "distribution takes no preparing stage: it publishes generalized values and fakes, and what a stage promises of the "
+        "published values could not be seen in them.",
+    ),
+    Rule(
+        CARRIED,
+        "sampled releases",
+        sampled,
+        "A sampled release carries no insensitive column; the job declares 'note', 'visits'.",
+    ),
+    Rule(STAGED, "sampled releases", sampled, "{method} takes no preparing stage."),
+    Rule(
+        READS_GROUPS,
+        "sampled releases",
+        sampled,
+        "This attack reads the values that groups hold; a sampled release shows one perturbed value of each group.",
+    ),
+    Rule(
+        ("attack algorithm",),
+        "releases without a target",
+        without_target,
+        "This attack knows how values are generalized to a target distribution; this release has no target.",
+    ),
+    Rule(
+        ("attack corruption", "value_counts"),
+        "transformed releases",
+        transformed,
+        "In a transformed release values are generalized and mixed with fakes: how many people hold each is not published.",
+    ),
+    Rule(
+        ("value_counts",),
+        "sampled releases",
+        sampled,
+        "In a sampled release one perturbed value of each group is published: counts of them are not those of the people.",
+    ),
+    Rule(
+        ("count (an estimate)",),
+        "sampled releases",
+        sampled,
+        "A sampled release has labels, and a condition on values cannot be put to them.",
+    ),
+    Rule(
+        ("missing sensitive values, a category",),
+        "transformed and sampled releases",
+        lambda pair: transformed(pair) or sampled(pair),
+        "The sensitive column '{column}' is missing in 20 row(s).",
+    ),
+    Rule(
+        READS_GROUPS,
         "perturbed releases",
         redrawn,
         "This attack reads the values that groups hold; in a perturbed release every row's value was redrawn.",
@@ -122,4 +197,8 @@ def rule(feature: str, pair: Pair) -> Rule | None:
 def expected(feature: str, pair: Pair) -> str | None:
     """The sentence that a cell is refused with; None where it works."""
     found = rule(feature, pair)
-    return None if found is None else found.sentence.format(method=pair.method, column=pair.sensitive)
+    return (
+        None
+        if found is None
+        else found.sentence.format(method=pair.method, column=pair.sensitive, promise=pair.promise)
+    )

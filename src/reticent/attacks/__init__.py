@@ -44,18 +44,24 @@ def attack(
     if not ATTACKS[name].needs_source:
         return function(_opened(_plain_table(release, name) if foreign else release), **how)
     if source is None:
-        raise RequestError(
-            f"The attack {name!r} needs the data that the release was made from: its targets.",
-            attempt="source=..., --source DATA.",
-        )
+        why = f"The attack {name!r} needs the data that the release was made from: its targets."
+        raise RequestError(why, attempt="source=..., --source DATA.")
     roles = {"job": job, "quasi": quasi, "sensitive": sensitive, "hierarchy": hierarchy}
     if foreign:
         return function(plain(_plain_table(release, name), source, missing=missing, **roles), **how)
-    if named := [word for word, value in roles.items() if value and word != "job"]:
-        raise RequestError(f"{' and '.join(named)} describe a plain table; a release folder describes itself.")
+    _refuse_roles(roles)
     if ATTACKS[name].reads_people:
         return function(_opened(release), source, missing=missing, **how)
     return function(seen(release, source, missing=missing), **how)
+
+
+def _refuse_roles(roles: Mapping[str, Any]) -> None:
+    """A job may say how the source is read; the rest describes a plain table."""
+    if named := [word for word, value in roles.items() if value and word != "job"]:
+        raise RequestError(
+            f"{' and '.join(named)} describe a plain table; a release folder describes itself.",
+            attempt="leaving them out.",
+        )
 
 
 def _plain_table(table: Any, name: str) -> Any:

@@ -166,9 +166,7 @@ class Priors:
 
     def _near(self, axis: int) -> np.ndarray:
         """The weights of an axis on which other values than one's own count."""
-        found = self.weights[axis]
-        assert isinstance(found, np.ndarray)
-        return found
+        return np.asarray(self.weights[axis])
 
     @cached_property
     def windows(self) -> np.ndarray:
