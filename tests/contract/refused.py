@@ -123,7 +123,7 @@ REFUSED = [
         "This attack reads the values that groups hold; in a perturbed release every row's value was redrawn.",
     ),
     Rule(
-        ("attack eligibility", "value_counts"),
+        ("attack eligibility", "attack corruption", "value_counts"),
         "perturbed releases",
         redrawn,
         "In a perturbed release every row's value was redrawn: the published counts are not those of the people.",

@@ -59,7 +59,7 @@ def held(feature: str, kind: str, notes: list[str]) -> str:
 
 
 def _note(sentence: str, notes: list[str]) -> str:
-    said = sentence.format(method="METHOD", column="COLUMN")
+    said = sentence.format(method="METHOD", column="COLUMN", promise="PROMISE")
     if said not in notes:
         notes.append(said)
     return f"({notes.index(said) + 1})"

@@ -17,6 +17,9 @@ from tests.house.repository import PACKAGE, imports, module_name
 KINDS = tuple(catalogue.KINDS)
 LAYERS = ("recipe", "release", "audit")
 CATALOGUE = "catalogue/parts.py"
+OTHER_MEANINGS = {"attacks/eligibility/": {"sampled"}, "attacks/algorithm/": {"sampled"}}
+"""Words of an attack's answer that are spelled like a kind: how a figure was had, exact or sampled."""
+
 OBJECTS = {type_of for row in catalogue.KINDS.values() for type_of in (row.writer, row.reader, row.eyes)}
 
 
@@ -51,6 +54,7 @@ def said(tree: ast.Module) -> list[ast.Constant]:
 def test_no_module_names_a_kind_that_is_not_its_own(path):
     tree = ast.parse(path.read_text(encoding="utf-8"))
     named = {node.value for node in said(tree) if not at_home(path, node.value)}
+    named -= {word for room, words in OTHER_MEANINGS.items() if name(path).startswith(room) for word in words}
     assert not named, f"{name(path)} knows {sorted(named)} by name"
     rooms = {f"reticent.{layer}.{kind}": kind for kind in KINDS for layer in LAYERS}
     used = {

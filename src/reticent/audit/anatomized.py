@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -22,7 +21,8 @@ from reticent.audit.kind import Finding, Matching, Recounted
 from reticent.audit.links import Linked, linked
 from reticent.audit.measure.counts import views
 from reticent.audit.measures import measures
-from reticent.audit.sensitive import of_counts, ranks
+from reticent.audit.sensitive import of_counts
+from reticent.audit.sorted_rows import NOTE, refuse_disorder
 from reticent.audit.subject import Subject
 from reticent.errors import BundleDamaged
 from reticent.release.anatomized import COUNT, GROUP
@@ -30,8 +30,6 @@ from reticent.release.data import count_data, read_data
 from reticent.release.kind import data_files, reader
 from reticent.release.manifest import ColumnEntry, Manifest
 from reticent.table.roles import Role
-
-NOTE = "quasi-identifiers are published as they are: k is 1 wherever a combination is unique, and that is no fault of this kind"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +47,7 @@ class Anatomized:
             alike, rows = times, read_data(files["quasi"], schemas["quasi"], only=[GROUP])[GROUP]
         listed = _together(rows, held, manifest.sensitive, manifest.rows)
         if thorough:
-            _refuse_disorder(subject, frame)
+            refuse_disorder(subject, frame)
         column = of_counts(manifest.sensitive, views(listed.distinct(), listed.null), listed.ordered)
         achieved = {"k-anonymity": int(alike.min()), **measures(replace(column, paths=None))}
         utility = {"rce": listed.reconstruction_error(), "c_avg": float(listed.sizes.mean())}
@@ -105,25 +103,6 @@ def uneven(rows: np.ndarray, groups: np.ndarray, sizes: np.ndarray) -> int:
     has[np.searchsorted(both, mine)] = lengths
     holds[np.searchsorted(both, groups)] = sizes
     return int((has != holds).sum())
-
-
-def _refuse_disorder(subject: Subject, frame: pl.DataFrame) -> None:
-    """Rows stand sorted by all they show: group, quasi-identifiers in the order of their domains, carried columns.
-
-    Any other order could say which row of a group has which value.
-    """
-    keys: dict[str, Any] = {GROUP: frame[GROUP]}
-    for column in subject.quasi:
-        values = number(frame[column.name])
-        keys[column.name] = pl.Series(ranks(column, values.distinct)[0][values.codes])
-    keys |= {column.name: frame[column.name] for column in subject.named(Role.INSENSITIVE)}
-    order = pl.DataFrame(keys).select(pl.arg_sort_by(list(keys), nulls_last=True, maintain_order=True)).to_series()
-    if not (order.diff().drop_nulls() > 0).all():
-        raise BundleDamaged(
-            "The rows of the release are not sorted by all that they show.",
-            why="Another order can say which row of a group has which value.",
-            attempt="the publisher: somebody changed the release after it was published.",
-        )
 
 
 def _values(link: Linked, rows: pl.DataFrame, held: pl.DataFrame, people: pl.Series) -> Finding:

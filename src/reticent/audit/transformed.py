@@ -14,13 +14,13 @@ from typing import cast
 import numpy as np
 import polars as pl
 
-from reticent.audit.anatomized import NOTE, _refuse_disorder
 from reticent.audit.as_published import as_published
 from reticent.audit.evidence import Targeted
 from reticent.audit.kind import Matching, Recounted
 from reticent.audit.links import linked
 from reticent.audit.recomputed_bounds import faulty_bounds
 from reticent.audit.sensitive import Sensitive
+from reticent.audit.sorted_rows import NOTE, refuse_disorder
 from reticent.audit.subject import Subject
 from reticent.audit.target_measures import measures, views_of
 from reticent.audit.underlying import findings
@@ -56,7 +56,7 @@ class Transformed:
                 "The bounds of the release are not those of its values.", why=f"{faults} row(s) differ."
             )
         if thorough:
-            _refuse_disorder(subject, frame)
+            refuse_disorder(subject, frame)
         name = manifest.sensitive.name
         column = Sensitive(name, views_of(targeted), None)
         achieved = {"k-anonymity": int(alike.min()), **measures(targeted, manifest.sensitive.type)}

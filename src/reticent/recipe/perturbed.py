@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from reticent.recipe.redrawn import RedrawnRecipe
+from reticent.recipe.schema import number
 from reticent.recipe.unchanged import schema_of, values_of
 from reticent.table.roles import Column, Role
 
@@ -62,13 +63,6 @@ class Perturbed:
             totals = cells.totals(0)[recipe.occurring]
             found["distribution"] = [number(Fraction(int(count), cells.rows)) for count in totals]
         return found
-
-
-def number(value: Fraction) -> int | float | str:
-    """An exact number as JSON can say it: whole, a decimal that reads back exactly, or "1/3"."""
-    if value.denominator == 1:
-        return int(value)
-    return float(value) if Fraction(repr(float(value))) == value else str(value)
 
 
 WRITER = Perturbed

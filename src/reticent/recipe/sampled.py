@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from fractions import Fraction
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
 
 from reticent.errors import InternalError, JobError
+from reticent.recipe.drawn import SampledRecipe
 from reticent.recipe.group_labels import Labels, coalesce
 from reticent.recipe.losses import total_loss
-from reticent.recipe.perturbed import number
-from reticent.recipe.recipe import Recipe
-from reticent.recipe.schema import quasi_schema, sensitive_schema
+from reticent.recipe.schema import number, quasi_schema, sensitive_schema
 from reticent.release.rows import Coded, Rows
 from reticent.table.cells import Cells
 from reticent.table.grammar import value_label
@@ -23,26 +21,6 @@ from reticent.table.roles import Column, Role
 from reticent.table.types import typed
 
 SIZE = "G"
-
-
-@dataclass(frozen=True, slots=True)
-class Mechanism:
-    """Retention `p`, least group `k`, and the `domain` that perturbed values are drawn from."""
-
-    p: Fraction
-    k: int
-    domain: tuple[str, ...]
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class SampledRecipe(Recipe):
-    """One published entry for each group; its value is a place in the mechanism's domain."""
-
-    mechanism: Mechanism
-
-    @classmethod
-    def of(cls, plain: Recipe, mechanism: Mechanism) -> SampledRecipe:
-        return cls(**{field.name: getattr(plain, field.name) for field in fields(plain)}, mechanism=mechanism)
 
 
 @dataclass(frozen=True, eq=False)

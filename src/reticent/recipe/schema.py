@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from fractions import Fraction
 from typing import Any
 
 from reticent.table.banded import BandDomain
@@ -89,3 +90,10 @@ def carried_schema(name: str, dtype: str, column: Column | None = None) -> dict[
     """A carried column's entry: as it was, or rounded."""
     entry = {"name": name, "role": "insensitive", "type": "carried", "dtype": dtype}
     return entry if column is None or column.round_to is None else {**entry, "round_to": column.round_to}
+
+
+def number(value: Fraction) -> int | float | str:
+    """An exact number as JSON can say it: whole, a decimal that reads back exactly, or "1/3"."""
+    if value.denominator == 1:
+        return int(value)
+    return float(value) if Fraction(repr(float(value))) == value else str(value)

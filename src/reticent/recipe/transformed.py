@@ -14,36 +14,17 @@ import numpy as np
 import polars as pl
 
 from reticent.errors import ColumnError
-from reticent.recipe.anatomized import COUNT, GROUP, Anatomized, arranged
 from reticent.recipe.bounds_table import Ends, bounds_table
+from reticent.recipe.grouped_rows import COUNT, GROUP, GroupedRows, arranged
 from reticent.recipe.recipe import GroupTable, Recipe
+from reticent.recipe.targeted import TransformedRecipe
 from reticent.recipe.unchanged import schema_of
 from reticent.table.roles import Column, Role
 from reticent.table.types import typed
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class TransformedRecipe(Recipe):
-    """`listed` counts values of each group by node; the nodes cover `first` .. `last` of the domain's `texts`.
-
-    `weights` has a row for each different target, `target` says which one each group has.  `units` are the domain's numbers times
-    `scale`, None where it has none.
-    """
-
-    listed: GroupTable = None  # type: ignore[assignment]
-    texts: tuple[str, ...] = ()
-    node_labels: tuple[str, ...] = ()
-    first: np.ndarray
-    last: np.ndarray
-    weights: tuple[tuple[int, ...], ...] = ()
-    target: np.ndarray
-    units: np.ndarray | None = None
-    scale: int = 1
-    sum_of_ranges: float = 0.0
-
-
 @dataclass(frozen=True, eq=False)
-class Transformed(Anatomized):
+class Transformed(GroupedRows):
     """A recipe whose groups publish nodes of a hierarchy, ready to be written."""
 
     recipe: TransformedRecipe

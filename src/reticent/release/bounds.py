@@ -23,6 +23,17 @@ def bounds(labels: pl.Series, column: ColumnEntry) -> tuple[pl.Series, pl.Series
     return _ends(found[0], found[1], column)
 
 
+def with_bounds(frame: pl.DataFrame, manifest: Manifest) -> pl.DataFrame:
+    """The frame with `age_lower` and `age_upper` after each range column."""
+    parts: list[pl.Series] = []
+    for column in manifest.columns:
+        series = frame[column.name]
+        parts.append(series)
+        if column.role == Role.QUASI and column.type != "categorical":
+            parts += bounds(series, column)
+    return pl.DataFrame(parts)
+
+
 def exact_bounds(frame: pl.DataFrame, manifest: Manifest) -> pl.DataFrame:
     """A table of exact values with both ends of each column that has an order: the value itself, unless a top or bottom hides it."""
     parts: list[pl.Series] = []

@@ -9,7 +9,7 @@ import polars as pl
 
 from reticent.errors import RequestError
 from reticent.release.answer import Answer
-from reticent.release.bounds import bounds as ends_of
+from reticent.release.bounds import with_bounds
 from reticent.release.data import Schema
 from reticent.release.kind import Question, Sight, Tables
 from reticent.release.manifest import ColumnEntry, Manifest
@@ -87,17 +87,6 @@ class Generalized:
                 "- Each sensitive column is protected alone: who knows one of a person's sensitive values may learn more about another."
             )
         return "\n".join(parts) + "\n"
-
-
-def with_bounds(frame: pl.DataFrame, manifest: Manifest) -> pl.DataFrame:
-    """The frame with `age_lower` and `age_upper` after each range column."""
-    parts: list[pl.Series] = []
-    for column in manifest.columns:
-        series = frame[column.name]
-        parts.append(series)
-        if column.role == Role.QUASI and column.type != "categorical":
-            parts += ends_of(series, column)
-    return pl.DataFrame(parts)
 
 
 def _counted_persons(manifest: Manifest) -> list[str]:

@@ -12,8 +12,8 @@ import polars as pl
 from reticent.errors import RequestError
 from reticent.release import shape
 from reticent.release.answer import Answer
+from reticent.release.bounds import with_bounds
 from reticent.release.data import Schema
-from reticent.release.generalized import with_bounds
 from reticent.release.kind import Question, Sight, Tables
 from reticent.release.manifest import Manifest
 from reticent.release.sampled_counts import SampledCounts, Selected
@@ -21,6 +21,7 @@ from reticent.release.shape import Checker, Misshapen
 from reticent.release.wording import FOR_ALL, coarser_columns, heading, persons, promise_sentence, several_rows
 from reticent.table.cells import Cells
 from reticent.table.roles import Role
+from reticent.table.types import typed
 
 SIZE = "G"
 
@@ -77,6 +78,13 @@ class Sampled:
             "In a sampled release one perturbed value of each group is published: counts of them are not those of the people.",
             attempt="release.count, which estimates them.",
         )
+
+    def aggregates(self, manifest: Manifest) -> tuple[str, ...]:
+        return ("count",)
+
+    def domain(self, tables: Tables, manifest: Manifest) -> pl.Series:
+        column = manifest.sensitive
+        return typed(list(manifest.own["domain"]), column.dtype).alias(column.name)
 
     def estimate(self, tables: Tables, manifest: Manifest, question: Question) -> Answer:
         """A condition on the labels, or on the ends that frame(bounds=True) gives, selects whole groups."""

@@ -24,8 +24,6 @@ from reticent.release.reading.crucial import crucial_rows, read_column
 from reticent.table.roles import Role
 from reticent.table.types import typed
 
-SAMPLED = "sampled"
-
 
 @dataclass(frozen=True, eq=False)
 class CorruptionOutcome(Outcome):
@@ -58,7 +56,7 @@ def corruption(release: Any, source: Any, *, external: Any = None, corrupted: An
                            attempt="source=..., --source DATA.")  # fmt: skip
     people = table(source, missing)
     refuse_lacking(people, [column.name for column in release.columns], "source")
-    if release.kind != SAMPLED:
+    if "p" not in release.manifest.own:  # not one perturbed tuple of each group: its values are people's
         return _unmasked(release, people, adversary)
     listed = None if external is None else table(external, missing)
     known = None if corrupted is None else table(corrupted, missing)

@@ -29,7 +29,7 @@ from reticent.models.p_privacy import PPrivacy
 from reticent.models.promises import Promises
 from reticent.randomness import Random
 from reticent.recipe.recipe import GroupTable
-from reticent.recipe.transformed import TransformedRecipe
+from reticent.recipe.targeted import TransformedRecipe
 from reticent.table.cells import Cells
 
 WITHIN = ("sa-only", "qi-sa", "hilbert")

@@ -36,8 +36,8 @@ from reticent.models.exact import exact
 from reticent.models.promises import Promises
 from reticent.models.rho_guarantee import RhoGuarantee
 from reticent.randomness import Random
+from reticent.recipe.drawn import Mechanism, SampledRecipe
 from reticent.recipe.recipe import Recipe
-from reticent.recipe.sampled import Mechanism, SampledRecipe
 from reticent.table.cells import Cells
 
 GROUPINGS, CUTS, DEFAULT_K = ("mondrian", "specialization"), ("loss", "median"), 6
