@@ -1,8 +1,9 @@
-"""Background knowledge against a plain table of another tool, slowly and obviously: who may be in which box, and what is learned.
+"""Background knowledge against a plain table of another tool, slowly and obviously: who may be in which box.
 
-A box is a combination of labels, with the values of its rows.  Its density is its rows over the combinations of the source's values
-that it covers.  A person is spread over the boxes that cover them in proportion to the boxes' density: a share of them is in each, has
-a belief there, and the belief about the person is the average of these.  Nobody learns of a person whom no box covers.
+A box is a combination of labels, with the values of its rows.  Its density is its rows over the combinations of the
+source's values that it covers.  A person is spread over the boxes that cover them in proportion to the boxes' density:
+a share of them is in each, has a belief there, and the belief about the person is the average of these.  Nobody learns
+of a person whom no box covers.
 """
 
 import re
@@ -58,7 +59,7 @@ def shares(people, boxes, trees):
 
 
 def scaled(priors, shares, values, rounds):
-    """Equation 5 where `shares[j]` of person j is in the group, and further rounds of it; priors and shares by person."""
+    """Equation 5 where `shares[j]` of person j is in the group, and further rounds of it; all by person."""
     counts = Counter(values)
     weight = dict(shares)
     for _ in range(rounds):
@@ -70,7 +71,7 @@ def scaled(priors, shares, values, rounds):
 
 
 def exactly(priors, values):
-    """Equations 3 and 4: the likelihood of all assignments by who comes before and after a person, over the values left."""
+    """Equations 3 and 4: the likelihood of all assignments of those before and after a person, over the values left."""
     names = sorted(set(values))
     everything = tuple(values.count(name) for name in names)
 
@@ -101,9 +102,9 @@ def exactly(priors, values):
 
 
 def risks(people, priors, table, trees, posterior="omega"):
-    """(the risk of every person, whether somebody may be in several boxes, the share of those covered who have an exact posterior).
+    """(the risk of every person, whether somebody may be in several boxes, the share of the covered inferred exactly).
 
-    That is about as many people as values; elsewhere, and where people are shared, it is the Omega-estimate.
+    Exact inference is about as many people as values; elsewhere, and where people are shared, it is the Omega-estimate.
     """
     boxes = boxes_of(table)
     spread = shares(people, boxes, trees)

@@ -148,7 +148,7 @@ class Adversary:
         return [[found.apart(i, j) for j in range(len(values))] for i in range(len(values))]
 
     def keeps(self, t: Fraction) -> bool:
-        """risk <= t for everybody: by doubles, and by more digits where their error leaves a doubt, against the publisher."""
+        """risk <= t for everybody: by doubles, and where their error leaves a doubt by more digits."""
         base = str(self.asked.get("base", 2))
         if base == "2" and t >= 1:
             return True

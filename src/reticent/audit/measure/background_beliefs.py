@@ -131,7 +131,7 @@ def _by_pairs(table: Table, each: list[np.ndarray], codes: np.ndarray, key: np.n
 
 
 def posteriors(table: Table, prior: np.ndarray, groups: slice, points: slice, rounds: int) -> np.ndarray:
-    """What is believed of each point of some groups after seeing their values: who could have none of them, has one all the same."""
+    """What is believed of each point of some groups after seeing their values; their histogram of who could have none."""
     p, people, shown = prior[points], table.people[points], table.shown[groups]
     begin = table.starts[groups] - points.start
     group = table.group[points] - groups.start
@@ -165,8 +165,9 @@ def bits(p: np.ndarray, q: np.ndarray) -> np.ndarray:
 def roundings(terms: int, points: Any, values: int, rounds: int) -> Any:
     """A bound on the error of a group's risk in units of rounding, by its points; smoothed or not.
 
-    Nothing subtracts on the way to a belief: its relative error is the number of roundings, to first order.  The divergence moves by no
-    more than the beliefs do.  Four times that: numerator and denominator of a smoothed belief, and all that is not of first order.
+    Nothing subtracts on the way to a belief: its relative error is the number of roundings, to first order.  The
+    divergence moves by no more than the beliefs do.  Four times that: numerator and denominator of a smoothed belief,
+    and all that is not of first order.
     """
     prior = 2 * terms + 3 * values + 80
     factor = rounds * (2 * prior + points + 2 * values + 16)

@@ -1,7 +1,8 @@
-"""A group whose risk doubles leave in doubt, decided with more digits: fifty, and twice as many until the interval lies on one side of t.
+"""A group whose risk doubles leave in doubt, decided with more digits: fifty, and twice as many until it is decided.
 
-A risk computed with d digits is within `roundings` units of the last of them, 10^(1 - d), of the true one: the same count of operations
-that bounds the error of doubles.  What the most digits leave in doubt, as an exact tie, counts as broken: against the publisher.
+A risk computed with d digits is within `roundings` units of the last of them, 10^(1 - d), of the true one: the same
+count of operations that bounds the error of doubles.  The group is decided where that interval lies on one side of t.
+What the most digits leave in doubt, as an exact tie, counts as broken: against the publisher.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ def decimal(x: Any) -> Decimal:
 
 
 def weight_in_digits(distance: Fraction, bandwidth: Any, kernel: str, same: bool) -> Decimal:
-    """A kernel weight within six units: the exponent of the Gaussian is at most 4.5 in size, and its error that often its own."""
+    """A kernel weight within six units: the Gaussian's exponent is at most 4.5, and adds as often its error."""
     if kernel == "gaussian" and bandwidth not in ("whole", 0) and not same and distance < bandwidth:
         return (-decimal(Fraction(9, 2) * (distance / bandwidth) ** 2)).exp()
     return decimal(kernel_weight(distance, bandwidth, kernel, same))
