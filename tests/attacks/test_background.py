@@ -6,6 +6,7 @@ import csv
 import json
 from datetime import date, datetime, timedelta
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 from random import Random
 
@@ -17,6 +18,7 @@ from reticent import datasets
 from reticent.cli.main import main
 from reticent.errors import JobError, RequestError
 from tests.oracle import background as oracle
+from tests.oracle import spreading
 
 MADE = Path(__file__).parent.parent / "peers" / "made"
 COLUMNS = {"age": rt.quasi(), "gender": rt.quasi(type="categorical"), "salary_class": rt.sensitive()}
@@ -80,47 +82,82 @@ def test_a_perturbed_release_has_no_groups_to_learn_from(people):
     assert 0 <= found["worst_risk"] <= 1
 
 
-def peer(name):
+PLAIN = {
+    "anjana_k.csv": ("people.csv", "town"), "anjana_suppressed.csv": ("people.csv", "town"),
+    "anjana_t.csv": ("people.csv", "town"), "arx.csv": ("arx_source.csv", "zip"),
+}  # fmt: skip
+BANDWIDTHS = [(Fraction(3, 10), Fraction(3, 5)), (Fraction(1, 10), "whole")]
+
+
+def peer(name, quasi):
     with open(MADE / name, newline="", encoding="utf-8") as handle:
-        return list(csv.DictReader(handle))
+        rows = csv.DictReader(handle, delimiter=";" if name == "arx.csv" else ",")
+        return [(tuple(row[column] for column in quasi), row["illness"]) for row in rows]
 
 
-def test_a_table_of_anjana_gives_what_the_oracle_gives():
-    source, made = peer("people.csv"), peer("anjana_t.csv")
-    tree = [line.split(";") for line in (MADE / "town.csv").read_text().split()]
-    rows = [((int(row["age"]), row["town"]), row["illness"]) for row in source]
-    north = {row[0]: row[1] for row in tree}
-    labels = [("[0, 50)" if age < 50 else "[50, 100)", north[town]) for (age, town), _ in rows]
-    boxes = sorted({(row["age"], row["town"]) for row in made})
-    groups = [[i for i, label in enumerate(labels) if label == box] for box in boxes]
-    if sorted(i for group in groups for i in group) != list(range(240)):
-        pytest.skip("the table was cut otherwise")
-    shown = [sorted(row["illness"] for row in made if (row["age"], row["town"]) == box) for box in boxes]
-    line = oracle.on_a_line({age: age for (age, _), _ in rows})
-    known = {
-        q: oracle.prior(q, rows, [line, oracle.in_a_tree(tree)], [Fraction(3, 10), Fraction(3, 5)])
-        for q in {q for q, _ in rows}
-    }
-    for posterior, rounds in oracle.ROUNDS.items():
-        worst = 0.0
-        for group, values in zip(groups, shown, strict=True):
-            priors = [{v: float(x) for v, x in known[rows[i][0]].items()} for i in group]
-            after = oracle.scaled(priors, values, rounds)
-            worst = max(worst, *(oracle.js(p, q) for p, q in zip(priors, after, strict=True)))
-        found = rt.attack(MADE / "anjana_t.csv", MADE / "people.csv", "background", quasi=["age", "town"], sensitive=["illness"],
-                          hierarchy={"town": MADE / "town.csv"}, bandwidth={"age": 0.3, "town": 0.6}, t=0.2, posterior=posterior)  # fmt: skip
-        assert found.to_dict()["membership"] == "known"
-        assert found.to_dict()["worst_risk"] == pytest.approx(worst, abs=1e-12)
+@cache
+def prior_beliefs(source, tree, bandwidths):
+    """The people of a source and what is believed of each before."""
+    rows = [((int(age), place), value) for (age, place), value in peer(source, ("age", tree))]
+    measures = [oracle.on_a_line({age: age for (age, _), _ in rows}), oracle.in_a_tree(lines(tree))]
+    known = {q: oracle.prior(q, rows, measures, bandwidths) for q in {q for q, _ in rows}}
+    return [q for q, _ in rows], [{v: float(x) for v, x in known[q].items()} for q, _ in rows]
 
 
-@pytest.mark.parametrize(("name", "quasi", "tree", "source"), [
-    ("anjana_suppressed.csv", ["age", "town"], "town", "people.csv"), ("arx.csv", ["age", "zip"], "zip", "arx_source.csv"),
-])  # fmt: skip
-def test_tables_with_suppressed_rows_are_attacked_too(name, quasi, tree, source):
-    found = rt.attack(MADE / name, MADE / source, "background", quasi=quasi, sensitive=["illness"],
-                      hierarchy={tree: MADE / f"{tree}.csv"}, bandwidth=0.3, t=0.1).to_dict()  # fmt: skip
-    assert 0 < found["worst_risk"] < 1
-    assert found["membership"] == ("shared" if name == "arx.csv" else found["membership"])
+def lines(tree):
+    return [line.split(";") for line in (MADE / f"{tree}.csv").read_text().split()]
+
+
+@pytest.mark.parametrize("posterior", ["omega", "balanced", "exact"])
+@pytest.mark.parametrize("bandwidths", BANDWIDTHS)
+@pytest.mark.parametrize("name", PLAIN)
+def test_plain_tables_of_arx_and_anjana_give_what_the_oracle_gives(name, bandwidths, posterior):
+    source, tree = PLAIN[name]
+    people, priors = prior_beliefs(source, tree, bandwidths)
+    risks, shared, exact = spreading.risks(people, priors, peer(name, ("age", tree)), [None, lines(tree)], posterior)
+    worst = max(risks)
+    for t in (Fraction(1, 20), Fraction(1, 5)):
+        found = rt.attack(MADE / name, MADE / source, "background", quasi=["age", tree], sensitive=["illness"], t=t,
+                          hierarchy={tree: MADE / f"{tree}.csv"}, bandwidth=dict(zip(("age", tree), bandwidths, strict=True)),
+                          posterior=posterior).to_dict()  # fmt: skip
+        assert found["membership"] == ("shared" if shared else "known")
+        assert found["worst_risk"] == pytest.approx(worst, abs=1e-12)
+        assert found["vulnerable"] == sum(risk > t for risk in risks)
+        assert found["histogram"]["people"] == [
+            sum(min(int(risk * 20), 19) == at for risk in risks) for at in range(20)
+        ]
+        if posterior == "exact":
+            assert found["exact_share"] == pytest.approx(exact)
+            assert (exact == 0) is shared, "who is spread over boxes has no exact posterior"
+    assert shared is (name == "arx.csv")
+
+
+def test_the_oracle_spreads_as_it_enumerates():
+    random = Random(3)
+    for _ in range(40):
+        values = [random.choice("xyz") for _ in range(random.randint(1, 5))]
+        weights = [[random.randint(1, 9) for _ in "xyz"] for _ in values]
+        priors = [{v: Fraction(w, sum(row)) for v, w in zip("xyz", row, strict=True)} for row in weights]
+        for one, other in zip(spreading.exactly(priors, values), oracle.by_enumeration(priors, values), strict=True):
+            assert one == pytest.approx({v: float(x) for v, x in other.items()})
+        whole = spreading.scaled(dict(enumerate(priors)), dict.fromkeys(range(len(values)), 1), values, 1)
+        assert list(whole.values()) == oracle.scaled(priors, values)
+
+
+def test_people_whom_boxes_share_evenly_are_shared_too():
+    source = pl.DataFrame({"age": [1, 1, 2, 2, 3, 3], "s": ["x", "y", "x", "x", "y", "y"]})
+    table = pl.DataFrame({"age": ["[1, 2]"] * 3 + ["[2, 3]"] * 3, "s": ["x", "y", "x", "x", "y", "y"]})
+    found = rt.attack(table, source, "background", quasi=["age"], sensitive=["s"], bandwidth=0, t=0.1).to_dict()
+    rows = [((age,), s) for age, s in source.rows()]
+    priors = [{v: float(x) for v, x in oracle.prior(q, rows, [oracle.flat], [0]).items()} for q, _ in rows]
+    shown = [((label,), s) for label, s in table.rows()]
+    risks, shared, _ = spreading.risks([q for q, _ in rows], priors, shown, [None])
+    assert shared
+    assert found["membership"] == "shared", (
+        "one of the two people of age 2 in each box: a whole number, and yet not known"
+    )
+    assert found["worst_risk"] == pytest.approx(max(risks), abs=1e-12)
+    assert sum(found["histogram"]["people"]) == 6
 
 
 def test_tom_does_not_have_it(release, people, tmp_path):

@@ -19,10 +19,8 @@ from tests.audit.test_forgeries import rewritten
 from tests.oracle import background, labels
 from tests.properties.background_tables import draw
 
-BLOCKS = int(
-    os.environ.get("BACKGROUND_BLOCKS", "2")
-)  # of a hundred tables each; ten of both kinds passed when it was written
-PUBLISHED = 16
+BLOCKS = int(os.environ.get("BACKGROUND_BLOCKS", "2"))  # of a hundred tables each; fifty of both kinds have passed
+PUBLISHED = int(os.environ.get("BACKGROUND_PUBLISHED", "16"))
 SLACK = 1e-9  # the oracle's logarithms are doubles; the product's decision is exact
 
 
@@ -91,7 +89,7 @@ def test_planned_groups_are_within_t_for_everyone_and_judged_as_the_oracle_does(
 
 @pytest.mark.parametrize("seed", range(PUBLISHED))
 def test_a_published_release_recomputed_from_its_labels_is_within_t(seed, tmp_path):
-    drawn = draw(9_000 + seed)
+    drawn = draw(10_000 + seed)
     points = [{"bandwidth": drawn.bandwidths, "t": drawn.t}, {"bandwidth": "whole", "t": Fraction(1, 2)}]
     promise = drawn.promise() if seed % 3 else rt.Skyline(points=points, **drawn.how)
     try:
@@ -200,6 +198,73 @@ def test_a_tie_that_doubles_do_not_decide_is_decided_with_more_digits():
     assert rt.audit(kept, source=frame, promises=[rt.BTPrivacy("whole", under)]).promises[1].kept is False
 
 
+def published(first, second, **sensitive):
+    """A release of two groups that hold so many people of each value, and its table."""
+    each = [
+        (a, s) for a, counts in enumerate((first, second)) for s, n in zip("xyz", counts, strict=True) for _ in range(n)
+    ]
+    frame = pl.DataFrame({"a": [a for a, _ in each], "s": [s for _, s in each]})
+    job = rt.Job(columns={"a": rt.quasi(), "s": rt.sensitive(**sensitive)}, promises=[rt.KAnonymity(4)])
+    return rt.publish(job, frame=frame, seed=1), frame
+
+
+def audited(release, frame, t, **how):
+    return rt.audit(release, source=frame, promises=[rt.BTPrivacy("whole", t, **how)]).promises[1].kept
+
+
+def test_the_audit_takes_digits_until_a_near_tie_is_decided():
+    release, frame = published(
+        (0, 1, 3), (3, 5, 0)
+    )  # the table (1/4, 1/2, 1/4), the group (0, 1/4, 3/4): exactly 1/4 of a bit
+    assert rt.audit(release, source=frame).groups == 2
+    for digits in (12, 18, 29, 31, 45, 52, 80, 150, 350):
+        near = Fraction(1, 10**digits)
+        assert audited(release, frame, Fraction(1, 4) + near) is True, digits
+        assert audited(release, frame, Fraction(1, 4) - near) is False, digits
+    assert audited(release, frame, Fraction(1, 4)) is False, (
+        "a tie that no number of digits decides is against the publisher"
+    )
+
+
+def test_the_weights_of_a_gaussian_smoothing_have_as_many_digits():
+    release, frame = published((0, 1, 3), (3, 5, 0), order=["x", "y", "z"])
+    with localcontext() as context:
+        context.prec = 90
+        apart = [(-Decimal(9) / 2 * (Decimal(d) / 2 / Decimal("1.2")) ** 2).exp() for d in range(3)]
+        pair = []
+        for belief in ((1, 2, 1), (0, 1, 3)):
+            sums = [sum(apart[abs(i - j)] * x for j, x in enumerate(belief)) for i in range(3)]
+            rows = [one / sum(apart[abs(i - j)] for j in range(3)) for i, one in enumerate(sums)]
+            pair.append([x / sum(rows) for x in rows])
+        risk = sum(x * (2 * x / (a + b)).ln() for a, b in zip(*pair, strict=True) for x in (a, b)) / (
+            2 * Decimal(2).ln()
+        )
+    for digits in (14, 18, 25, 60, 80):
+        near, how = Fraction(1, 10**digits), {"kernel": "gaussian", "smoothing": Fraction(6, 5)}
+        assert audited(release, frame, Fraction(risk) + near, **how) is True, digits
+        assert audited(release, frame, Fraction(risk) - near, **how) is False, digits
+
+
+@pytest.mark.parametrize("how", [{}, {"posterior": "balanced"}, {"kernel": "gaussian"}, {"base": "e"}])
+def test_a_risk_of_exactly_nothing_is_below_the_smallest_t(how):
+    release, frame = published((2, 4, 2), (1, 2, 1))
+    for digits in (15, 31, 60, 200, 350):
+        assert audited(release, frame, Fraction(1, 10**digits), **how) is True, digits
+
+
+def test_a_belief_turned_round_is_one_bit_and_only_a_t_of_one_allows_it(tmp_path):
+    frame = pl.DataFrame({"a": [0] * 4 + [1] * 4, "s": ["x"] * 4 + ["y"] * 4})
+    job = rt.Job(columns={"a": rt.quasi(), "s": rt.sensitive()}, promises=[rt.BTPrivacy(0, 1)])
+    release = rt.publish(job, frame=frame, to=tmp_path / "r", seed=1)
+    other = {"x": "y", "y": "x"}
+    rewritten(tmp_path / "r", "data", lambda table: table.with_columns(pl.col("s").replace(other)))
+    found = rt.audit(
+        tmp_path / "r", source=frame, promises=[rt.BTPrivacy(0, 1), rt.BTPrivacy(0, 1 - Fraction(1, 10**60))]
+    )
+    assert release and [one.achieved["t"] for one in found.promises] == [1.0, 1.0, 1.0]
+    assert [one.kept for one in found.promises] == [True, True, False]
+
+
 def oracle_risk(rows):
     return background.worst(rows, [[0, 1], [2, 3]], [background.flat], ["whole"])
 
@@ -217,8 +282,9 @@ def test_withheld_rows_and_mosaic_are_refused_before_data_is_read():
             rt.publish(job)
 
 
-def test_risks_in_doubles_are_within_their_error_bounds_of_fifty_digits():
-    from reticent.audit.measure.background_beliefs import digits, error, risk_in_digits
+def test_risks_in_doubles_are_within_their_error_bounds_of_sixty_digits():
+    from reticent.audit.measure.background_beliefs import error
+    from reticent.audit.measure.background_digits import risk_in_digits
     from reticent.models.background import precise
     from reticent.models.background.beliefs import ROUNDS
     from reticent.models.background.margin import DOUBLE, units
@@ -230,7 +296,7 @@ def test_risks_in_doubles_are_within_their_error_bounds_of_fifty_digits():
         promise = rt.BTPrivacy(drawn.bandwidths, drawn.t, kernel=drawn.how["kernel"], posterior=drawn.how["posterior"])
         known = adversaries(promise, cells)[0][1]
         rounds, at = ROUNDS[promise.posterior], np.arange(len(known.codes))
-        with digits():
+        with precise.precisely():
             prior = precise.priors(known.columns, promise.kernel, known.codes, known.entries, known.values, at)
             risk = risk_in_digits(prior, known.people.tolist(), groups.histogram(0)[0].tolist(), None, rounds)
             off = abs(Decimal(float(known.risks(groups, promise.posterior).max())) - risk)

@@ -24,6 +24,7 @@ from reticent.models.background.beliefs import POSTERIORS, ROUNDS, exact, scaled
 from reticent.models.background.divergence import js, smoothed
 from reticent.models.background.margin import DOUBLE, units
 from reticent.models.caps import left_out, ways
+from reticent.release.reading.boxes import Boxes
 
 NEAREST = 16  # boxes a person may belong to
 BINS = 20
@@ -44,15 +45,12 @@ class Learned(Outcome):
 
 @dataclass(frozen=True, eq=False)
 class Entries:
-    """`people` of a `point` in a `group`, sorted by group; shared where labels overlap."""
+    """`people` of a `point` in a `group`, sorted by group; `shared` where a point lies under the labels of several."""
 
     point: np.ndarray
     group: np.ndarray
     people: np.ndarray
-
-    @property
-    def shared(self) -> bool:
-        return bool((self.people != np.round(self.people)).any())
+    shared: bool
 
 
 def background(
@@ -104,7 +102,8 @@ def _points(promised: Mapping[str, Any], bandwidth: Any, t: Any, prior: Any) -> 
 def _entries(seen: Seen) -> Entries:
     point, group, people = seen.sight.memberships(seen.points, seen.people, NEAREST)
     order = np.argsort(group, kind="stable")
-    return Entries(point[order], group[order], people[order].astype(float))
+    overlap = isinstance(seen.sight, Boxes) and len(np.unique(point)) < len(point)
+    return Entries(point[order], group[order], people[order].astype(float), overlap)
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,6 +155,10 @@ def _view(
     if entries.shared:
         point, people = np.arange(len(before)), adversary.people
         after = belief
+    else:  # nobody learns of people whom no label covers: rows that were suppressed
+        bare = np.setdiff1d(np.flatnonzero(adversary.people), point)
+        point, people = np.append(point, bare), np.append(people, adversary.people[bare])
+        after = np.concatenate([after, before[bare]])
     moved = js(smoothed(before[point], adversary.smooth), smoothed(after, adversary.smooth)) * scale
     size = int(np.diff(offsets).max(initial=0))
     error = units(adversary.priors.route.terms, size, before.shape[1], rounds, bool(len(adversary.smooth))) * DOUBLE

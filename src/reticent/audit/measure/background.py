@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,15 +23,15 @@ from reticent.audit.measure.background_beliefs import (
     ROUNDS,
     Table,
     bits,
-    digits,
     error,
     kernel_weight,
     posteriors,
     priors,
-    risk_in_digits,
+    roundings,
     smoothed,
     weights,
 )
+from reticent.audit.measure.background_digits import prior_in_digits, risk_in_digits, smoothing_in_digits, within
 from reticent.audit.measure.background_exact import exact_risk
 from reticent.audit.measure.background_people import People, distances, people_of
 from reticent.audit.measure.comparison import exact
@@ -127,25 +128,27 @@ class Adversary:
         return float(self.risk.max(initial=0.0))
 
     def _smoothing(self, kernel: str) -> np.ndarray | None:
-        table = self._smoothing_weights(kernel)
-        if table is None:
+        apart, width = self._apart, exact(self.asked.get("smoothing", 0))
+        if apart is None:
             return None
-        found = np.array([[float(x) for x in row] for row in table])
+        found = np.array(
+            [[float(kernel_weight(d, width, kernel, i == j)) for j, d in enumerate(row)] for i, row in enumerate(apart)]
+        )
         return found / found.sum(axis=1, keepdims=True)
 
-    def _smoothing_weights(self, kernel: str) -> list[list[Any]] | None:
-        """Kernel weights between the sensitive values, exactly."""
-        width, entry = exact(self.asked.get("smoothing", 0)), self.view.entry
-        if width == 0 or entry is None:
+    @cached_property
+    def _apart(self) -> list[list[Fraction]] | None:
+        """How far the sensitive values are from each other; None where nothing is smoothed."""
+        entry = self.view.entry
+        if exact(self.asked.get("smoothing", 0)) == 0 or entry is None:
             return None
         values = pl.Series(self.view.values, dtype=pl.String)
         labels = [value for value in self.view.values if value is not None]
-        apart = distances(entry.at(values=labels), values, labels, self.asked.get("distances") or {}, True)
-        size = range(len(values))
-        return [[kernel_weight(apart.apart(i, j), width, kernel, i == j) for j in size] for i in size]
+        found = distances(entry.at(values=labels), values, labels, self.asked.get("distances") or {}, True)
+        return [[found.apart(i, j) for j in range(len(values))] for i in range(len(values))]
 
     def keeps(self, t: Fraction) -> bool:
-        """risk <= t for everybody: by doubles, and where their error leaves a doubt by fifty digits, against the publisher."""
+        """risk <= t for everybody: by doubles, and where their error leaves a doubt by more digits."""
         base = str(self.asked.get("base", 2))
         if base == "2" and t >= 1:
             return True
@@ -161,42 +164,18 @@ class Adversary:
         return all(self._closely(int(g), t, base) for g in np.flatnonzero(self.risk + margin > limit))
 
     def _closely(self, group: int, t: Fraction, base: str) -> bool:
-        table, kernel = self.table, self.asked.get("kernel", "epanechnikov")
+        table, kernel, width = self.table, self.asked.get("kernel", "epanechnikov"), self.asked.get("smoothing", 0)
         points = np.flatnonzero(table.group == group)
         if len(points) * len(table.codes) > WORK:
             return False
-        with digits():
-            prior = [self._prior_in_digits(int(point), kernel) for point in points]
-            matrix = self._smoothing_weights(kernel)
-            if matrix is not None:
-                matrix = [[_decimal(x) for x in row] for row in matrix]
-                matrix = [[x / sum(row) for x in row] for row in matrix]
-            people, shown = table.people[points].tolist(), table.shown[group].tolist()
-            risk = risk_in_digits(prior, people, shown, matrix, self.rounds)
-            limit = _decimal(t) if base == "2" else _decimal(t) / Decimal(2).ln()
-            return (
-                risk + Decimal(10) ** -30 <= limit
-            )  # the error of fifty digits is far below it; within it counts as broken
+        people, shown = table.people[points].tolist(), table.shown[group].tolist()
 
-    def _prior_in_digits(self, point: int, kernel: str) -> list[Decimal]:
-        table = self.table
-        total = [Decimal(0)] * table.held.shape[1]
-        for other in range(len(table.codes)):
-            product = Decimal(1)
-            for axis, bandwidth, code, there in zip(
-                self.view.axes, self.bandwidths, table.codes[point], table.codes[other], strict=True
-            ):
-                d = Fraction(1) if bandwidth in ("whole", 0) else axis.apart(code, there)
-                if kernel == "gaussian" and bandwidth not in ("whole", 0) and 0 < d < bandwidth:
-                    product *= (-_decimal(Fraction(9, 2) * (d / bandwidth) ** 2)).exp()
-                else:
-                    product *= _decimal(kernel_weight(d, bandwidth, kernel, code == there))
-                if not product:
-                    break
-            for value in np.flatnonzero(table.held[other]) if product else ():
-                total[value] += product * int(table.held[other, value])
-        return [x / sum(total) for x in total]
+        def risk() -> Decimal:
+            prior = [
+                prior_in_digits(table, self.view.axes, self.bandwidths, kernel, point) for point in points.tolist()
+            ]
+            matrix = None if self._apart is None else smoothing_in_digits(self._apart, exact(width), kernel)
+            return risk_in_digits(prior, people, shown, matrix, self.rounds)
 
-
-def _decimal(x: Any) -> Decimal:
-    return Decimal(x.numerator) / Decimal(x.denominator) if isinstance(x, Fraction) else Decimal(x)
+        terms = 8 * len(self.view.axes) + len(table.codes) + 1  # weights and their product, times a count, added up
+        return within(risk, t, base, int(roundings(terms, len(points), len(shown), self.rounds)))

@@ -5,14 +5,13 @@
     risk        equation 6 in bits, on smoothed and renormalised beliefs
 
 Sums of numbers >= 0 throughout: a risk in doubles is within `error` of the true one.  What that does not decide is recomputed with
-50 digits.
+more digits.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
@@ -25,7 +24,6 @@ from reticent.audit.measure.background_people import Axis
 
 ROOM = 1 << 23  # doubles held at once
 ROUNDS = {"omega": 1, "balanced": 24}
-DIGITS = 50
 
 
 def kernel_weight(distance: Fraction, bandwidth: Any, kernel: str, same: bool) -> Any:
@@ -133,7 +131,7 @@ def _by_pairs(table: Table, each: list[np.ndarray], codes: np.ndarray, key: np.n
 
 
 def posteriors(table: Table, prior: np.ndarray, groups: slice, points: slice, rounds: int) -> np.ndarray:
-    """What is believed of each point of some groups after seeing their values."""
+    """What is believed of each point of some groups after seeing their values; their histogram of who could have none."""
     p, people, shown = prior[points], table.people[points], table.shown[groups]
     begin = table.starts[groups] - points.start
     group = table.group[points] - groups.start
@@ -144,7 +142,8 @@ def posteriors(table: Table, prior: np.ndarray, groups: slice, points: slice, ro
         scaled = p * ratio[group]
         row = scaled.sum(axis=1)
         share = np.divide(people, row, out=np.zeros(len(p)), where=row > 0)
-    return scaled / np.where(row > 0, row, 1)[:, None]
+    alone = shown / np.maximum(shown.sum(axis=1, keepdims=True), 1)
+    return np.where(row[:, None] > 0, scaled / np.where(row > 0, row, 1)[:, None], alone[group])
 
 
 def smoothed(belief: np.ndarray, matrix: np.ndarray | None) -> np.ndarray:
@@ -163,36 +162,18 @@ def bits(p: np.ndarray, q: np.ndarray) -> np.ndarray:
     return total / 2
 
 
-def error(terms: int, points: np.ndarray, values: int, rounds: int) -> np.ndarray:
-    """A bound on the error of a group's risk, by its points: roundings on the way of a number >= 0, doubled; see the test of it."""
+def roundings(terms: int, points: Any, values: int, rounds: int) -> Any:
+    """A bound on the error of a group's risk in units of rounding, by its points; smoothed or not.
+
+    Nothing subtracts on the way to a belief: its relative error is the number of roundings, to first order.  The
+    divergence moves by no more than the beliefs do.  Four times that: numerator and denominator of a smoothed belief,
+    and all that is not of first order.
+    """
     prior = 2 * terms + 3 * values + 80
     factor = rounds * (2 * prior + points + 2 * values + 16)
-    return 4.0 * (2 * (prior + factor) + 16 * values + 256) * 2.0**-53
+    return 4 * (2 * (prior + factor) + 16 * values + 256)
 
 
-def risk_in_digits(
-    prior: list[list[Decimal]], people: list[int], shown: list[int], matrix: Any, rounds: int
-) -> Decimal:
-    """The greatest risk of a group in bits, in the precision of the context."""
-    values = range(len(shown))
-    share = [Decimal(n) for n in people]
-    for _ in range(rounds):
-        column = [sum((s * p[v] for s, p in zip(share, prior, strict=True)), Decimal(0)) for v in values]
-        ratio = [shown[v] / column[v] if shown[v] else Decimal(0) for v in values]
-        row = [sum((ratio[v] * p[v] for v in values), Decimal(0)) for p in prior]
-        share = [n / r for n, r in zip(people, row, strict=True)]
-    worst = Decimal(0)
-    for p, r in zip(prior, row, strict=True):
-        pair = [list(p), [ratio[v] * p[v] / r for v in values]]
-        if matrix is not None:
-            pair = [
-                [sum((w * x for w, x in zip(line, one, strict=True)), Decimal(0)) for line in matrix] for one in pair
-            ]
-            pair = [[x / sum(one) for x in one] for one in pair]
-        total = sum((x * (2 * x / (a + b)).ln() for a, b in zip(*pair, strict=True) for x in (a, b) if x), Decimal(0))
-        worst = max(worst, total / (2 * Decimal(2).ln()))
-    return worst
-
-
-def digits() -> Any:
-    return localcontext(Context(prec=DIGITS))
+def error(terms: int, points: np.ndarray, values: int, rounds: int) -> np.ndarray:
+    """The same in doubles; see the test of it."""
+    return np.asarray(roundings(terms, points, values, rounds) * 2.0**-53)
