@@ -32,7 +32,7 @@ def _said(value: Any) -> Any:
     """A parameter in a sentence: a table as its entries, a list as one thing after the other."""
     if isinstance(value, Mapping):
         return ", ".join(f"{name} {_said(entry)}" for name, entry in sorted(value.items()))
-    return "; ".join(_said(entry) for entry in value) if isinstance(value, list | tuple) else value
+    return "; ".join(str(_said(entry)) for entry in value) if isinstance(value, list | tuple) else value
 
 
 def coarser(column: ColumnEntry) -> list[str]:
