@@ -26,8 +26,9 @@ from reticent.audit.subject import Subject
 from reticent.errors import BundleDamaged
 from reticent.release.kind import tables
 from reticent.release.manifest import Manifest
-from reticent.release.reading.crucial import ReadColumn, crucial_rows, read_column
+from reticent.release.reading.crucial import ReadColumn, crucial_rows, read_column, read_distinct
 from reticent.release.reading.extent import Unreadable
+from reticent.release.reading.leaf_extents import LeafExtents
 from reticent.release.reading.tree import Tree
 from reticent.table.roles import Role
 from reticent.table.types import typed
@@ -49,7 +50,8 @@ class Sampled:
         _check_values(manifest, frame)
         labels = {column.name: number(frame[column.name]) for column in subject.quasi}
         try:
-            columns = [read_column(entry, frame[entry.name]) for entry in subject.quasi]
+            found = [labels[entry.name] for entry in subject.quasi]
+            columns = [read_distinct(one, by.codes, by.distinct) for one, by in zip(subject.quasi, found, strict=True)]
         except Unreadable:
             raise BundleDamaged("A column holds labels that its schema does not explain.") from None
         if crucial_rows(columns) is None:
@@ -62,10 +64,10 @@ class Sampled:
         utility = loss.measures(
             [_labelled(column, sizes) for column in columns], sizes, withheld=0, k=sampling.k, weights=subject.weights
         )
-        found = Recounted(subject, frame, sizes, sizes, [], achieved, {**utility, "retention": sampling.p},
+        recounted = Recounted(subject, frame, sizes, sizes, [], achieved, {**utility, "retention": sampling.p},
                           sampling=sampling, explained=frozenset(manifest.own["domain"]), labelled=False)  # fmt: skip
-        found.__dict__.update(labels=labels, groups=group(list(labels.values()), len(frame), sizes))
-        return found
+        recounted.__dict__.update(labels=labels, groups=group(list(labels.values()), len(frame), sizes))
+        return recounted
 
     def match(self, recounted: Recounted, source: pl.DataFrame) -> Matching:
         subject, frame, sampling = recounted.subject, recounted.frame, recounted.sampling
@@ -133,7 +135,8 @@ class Flat(loss.Labelled):
     """Categories without a hierarchy: a label of several values has the root for its ancestor, and loses all."""
 
     def loss(self) -> float:
-        return self.mean([extent.form == "any" or len(extent.leaves) > 1 for extent in self.extents])
+        assert isinstance(self.extents, LeafExtents)
+        return self.mean(self.extents.several)
 
     def height(self) -> float:
         return self.loss()
