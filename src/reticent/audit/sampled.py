@@ -3,7 +3,8 @@
 The files show that labels are disjoint, that no group is smaller than k and that p, k and the domain give what is promised; that
 values were drawn and perturbed so, no file can show, and a promise that the parameters keep is "undecided" (None).  Against the
 source every row lies in exactly one box, G says how many do, and the published values are what p, the domain and the groups' true
-values explain (`measure/drawing`): then it is kept.  That cuts saw quasi-identifiers alone is the manifest's word.
+values explain (`measure/drawing`): then it is kept, if so many groups would have shown values that were left as they were, and still
+undecided if not.  That cuts saw quasi-identifiers alone is the manifest's word.
 """
 
 from __future__ import annotations
@@ -82,12 +83,15 @@ class Sampled:
         places = np.bincount(owner[covered], weights=np.flatnonzero(covered), minlength=len(frame))
         test = _tested(subject, frame, source, owner, sampling) if covered.all() and not wrong else None
         fine = test is not None and test.passed
+        shows = (
+            test is not None and test.telling
+        )  # where values left as they were would pass too, passing shows nothing
         return Matching(
             wrong,
             ~covered,
             places / np.maximum(held, 1),
             findings=(_finding(test),),
-            sampling=replace(sampling, proven=fine),
+            sampling=replace(sampling, proven=None if fine and not shows else fine),
             missing=int((~covered).sum()),
         )
 

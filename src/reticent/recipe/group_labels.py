@@ -34,13 +34,12 @@ def coalesce(recipe: Recipe) -> tuple[Recipe, Labels]:
 
 def labels_of(recipe: Recipe) -> Labels:
     """The labels of the groups as they are, whether or not two of them are equal."""
-    lower, upper = recipe.spans()
     texts, columns = [], []
     for at, domain in enumerate(recipe.cells.quasi):
         if recipe.labels == "sets" and isinstance(domain, TreeDomain):
             labels, of_group = _sets(recipe, domain, at)
         else:
-            labels, of_group = _spans(domain, lower[:, at], upper[:, at])
+            labels, of_group = _spans(domain, *recipe.spans_of(at))
         texts.append(labels)
         columns.append(of_group)
     return Labels(tuple(texts), np.column_stack(columns).astype(np.int32))
