@@ -131,21 +131,28 @@ def test_perturbed_releases_are_refused_with_a_reason():
 
 
 def test_monte_carlo_over_publish_and_attack_agrees_with_the_exact_posterior():
-    """A victim with a prior, published again and again: of the releases that show y, in so many does the victim have x."""
-    others, prior = ["y", "z", "y", "z"], [0.7, 0.3]  # of y and z
-    job = rt.Job(columns={"a": rt.quasi(), "s": rt.sensitive()}, promises=[rt.DeltaGrowth("0.9", "0.8")],
+    """A victim with a prior, published again and again: of the releases that show y, as many have the victim at y as the attack says.
+
+    The attack is told what the adversary believes beforehand of the value that is shown (rho1), and nothing of the victim.
+    """
+    others, prior = ["y", "z", "y", "z"], {"y": "0.7", "z": "0.3"}
+    job = rt.Job(columns={"id": rt.identifying(), "a": rt.quasi(), "s": rt.sensitive()}, promises=[rt.DeltaGrowth("0.9", "0.8")],
                  method=rt.PerturbedGeneralization(k=5, p="0.5", domain=["y", "z"]))  # fmt: skip
-    rng, times, seen = np.random.default_rng(11), 300, np.zeros((2, 2))
-    for run in range(times):
-        value = int(rng.random() < prior[1])
-        table = pl.DataFrame({"a": [1, 2, 3, 4, 5], "s": ["yz"[value], *others]})
-        shown = rt.publish(job, frame=table, seed=run).frame()["s"][0]
-        seen["yz".index(shown), value] += 1
-    for y in range(2):
-        at = Situation(Fraction(1, 2), 2, y, 5, (0, 1, 0, 1))
-        exact = float(at.posterior([Fraction(7, 10), Fraction(3, 10)])[1])
-        n = seen[y].sum()
-        assert abs(seen[y, 1] / n - exact) < 4 * np.sqrt(exact * (1 - exact) / n)
+    rng, hits, said = np.random.default_rng(11), {"y": [], "z": []}, {"y": set(), "z": set()}
+    for run in range(300):
+        value = "y" if rng.random() < float(prior["y"]) else "z"
+        table = pl.DataFrame({"id": range(5), "a": [1, 2, 3, 4, 5], "s": [value, *others]})
+        release = rt.publish(job, frame=table, seed=run)
+        shown = release.frame()["s"][0]
+        found = rt.attack(release, table, "corruption", victim="id=0", lambda_="0.8", rho1=prior[shown])
+        hits[shown].append(value == shown)
+        said[shown].add(found.worst_posterior)
+    for at, shown in enumerate("yz"):
+        assert len(said[shown]) == 1  # what the victim has makes no difference to what the adversary computes
+        posterior, n = said[shown].pop(), len(hits[shown])
+        exact = Situation(Fraction(1, 2), 2, at, 5, (0, 1, 0, 1)).posterior([Fraction(7, 10), Fraction(3, 10)])[at]
+        assert posterior == pytest.approx(float(exact), abs=1e-12)
+        assert abs(np.mean(hits[shown]) - posterior) < 4 * np.sqrt(posterior * (1 - posterior) / n)
 
 
 def test_the_command_answers_every_key(release, tmp_path, capsys):

@@ -16,10 +16,10 @@ from reticent.release import bundle
 from reticent.release.kind import reader
 
 RNG = np.random.default_rng(7)
-ROWS = 3000
+ROWS = 6000
 TABLE = pl.DataFrame(
     {
-        "a": RNG.integers(0, 60, ROWS),
+        "a": RNG.integers(0, 600, ROWS),
         "b": RNG.choice(list("vwxyz"), ROWS),
         "s": RNG.choice(6, ROWS, p=[0.5, 0.1, 0.1, 0.1, 0.1, 0.1]),
     }
@@ -63,6 +63,18 @@ def test_an_honest_release_is_undecided_from_its_files_and_kept_against_its_sour
     assert found["source"]["drawn"]["tests"] == 7
     assert found["withheld"] == 0
     assert {"rho-guarantee", "delta-growth", "k-anonymity"} <= set(found["achieved"])
+
+
+def test_too_few_groups_to_tell_leave_the_promise_undecided(tmp_path):
+    """The groups are the source's, but values that were never perturbed would have passed the test as well."""
+    few = TABLE.head(30)
+    folder = rt.publish(JOB, frame=few, seed=2).save(tmp_path / "release")
+    found = rt.audit(folder, source=few)
+    assert found.source.findings[0].passed
+    assert found.source.findings[0].facts["drawn"]["telling"] is False
+    assert found.kept is None
+    assert {verdict.kept for verdict in found.promises} == {None}
+    assert all(verdict.why for verdict in found.promises)
 
 
 def test_a_smaller_p_than_was_used_does_not_explain_the_values(folder):

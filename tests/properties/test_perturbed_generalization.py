@@ -199,7 +199,9 @@ def test_boxes_are_disjoint_and_cover_every_row_once_and_g_sums_to_the_rows(tabl
     owner = crucial_rows(columns, [table[entry.name] for entry in entries])
     assert owner is not None
     assert np.array_equal(np.bincount(owner, minlength=len(frame)), frame["G"].to_numpy())
-    assert rt.audit(release, source=table).kept
+    found = rt.audit(release, source=table)
+    assert found.source.findings[0].passed
+    assert found.kept is None  # so few groups could not tell values that were left as they were
 
 
 @settings(max_examples=8, deadline=None)

@@ -3,7 +3,8 @@
 The files show that labels are disjoint, that no group is smaller than k and that p, k and the domain give what is promised; that
 values were drawn and perturbed so, no file can show, and a promise that the parameters keep is "undecided" (None).  Against the
 source every row lies in exactly one box, G says how many do, and the published values are what p, the domain and the groups' true
-values explain (`measure/drawing`): then it is kept.  That cuts saw quasi-identifiers alone is the manifest's word.
+values explain (`measure/drawing`): then it is kept, if so many groups would have shown values that were left as they were, and still
+undecided if not.  That cuts saw quasi-identifiers alone is the manifest's word.
 """
 
 from __future__ import annotations
@@ -26,8 +27,9 @@ from reticent.audit.subject import Subject
 from reticent.errors import BundleDamaged
 from reticent.release.kind import tables
 from reticent.release.manifest import Manifest
-from reticent.release.reading.crucial import ReadColumn, crucial_rows, read_column
+from reticent.release.reading.crucial import ReadColumn, crucial_rows, read_column, read_distinct
 from reticent.release.reading.extent import Unreadable
+from reticent.release.reading.leaf_extents import LeafExtents
 from reticent.release.reading.tree import Tree
 from reticent.table.roles import Role
 from reticent.table.types import typed
@@ -49,7 +51,8 @@ class Sampled:
         _check_values(manifest, frame)
         labels = {column.name: number(frame[column.name]) for column in subject.quasi}
         try:
-            columns = [read_column(entry, frame[entry.name]) for entry in subject.quasi]
+            found = [labels[entry.name] for entry in subject.quasi]
+            columns = [read_distinct(one, by.codes, by.distinct) for one, by in zip(subject.quasi, found, strict=True)]
         except Unreadable:
             raise BundleDamaged("A column holds labels that its schema does not explain.") from None
         if crucial_rows(columns) is None:
@@ -62,10 +65,10 @@ class Sampled:
         utility = loss.measures(
             [_labelled(column, sizes) for column in columns], sizes, withheld=0, k=sampling.k, weights=subject.weights
         )
-        found = Recounted(subject, frame, sizes, sizes, [], achieved, {**utility, "retention": sampling.p},
+        recounted = Recounted(subject, frame, sizes, sizes, [], achieved, {**utility, "retention": sampling.p},
                           sampling=sampling, explained=frozenset(manifest.own["domain"]), labelled=False)  # fmt: skip
-        found.__dict__.update(labels=labels, groups=group(list(labels.values()), len(frame), sizes))
-        return found
+        recounted.__dict__.update(labels=labels, groups=group(list(labels.values()), len(frame), sizes))
+        return recounted
 
     def match(self, recounted: Recounted, source: pl.DataFrame) -> Matching:
         subject, frame, sampling = recounted.subject, recounted.frame, recounted.sampling
@@ -80,12 +83,15 @@ class Sampled:
         places = np.bincount(owner[covered], weights=np.flatnonzero(covered), minlength=len(frame))
         test = _tested(subject, frame, source, owner, sampling) if covered.all() and not wrong else None
         fine = test is not None and test.passed
+        shows = (
+            test is not None and test.telling
+        )  # where values left as they were would pass too, passing shows nothing
         return Matching(
             wrong,
             ~covered,
             places / np.maximum(held, 1),
             findings=(_finding(test),),
-            sampling=replace(sampling, proven=fine),
+            sampling=replace(sampling, proven=None if fine and not shows else fine),
             missing=int((~covered).sum()),
         )
 
@@ -133,7 +139,8 @@ class Flat(loss.Labelled):
     """Categories without a hierarchy: a label of several values has the root for its ancestor, and loses all."""
 
     def loss(self) -> float:
-        return self.mean([extent.form == "any" or len(extent.leaves) > 1 for extent in self.extents])
+        assert isinstance(self.extents, LeafExtents)
+        return self.mean(self.extents.several)
 
     def height(self) -> float:
         return self.loss()

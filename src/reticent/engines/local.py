@@ -44,7 +44,7 @@ def count(lazy: pl.LazyFrame, columns: Mapping[str, Column], rows_per_person: in
     if not len(combinations):
         raise SourceError("The source has a header and no rows.", attempt="a file with at least k rows.")
     schema = lazy.collect_schema()
-    texts = [pl.col(name).cast(pl.String) for name in keys if is_text(schema[name])]
+    texts = [pl.col(name).cast(pl.String) for name in keys if is_text(schema[name]) and schema[name] != pl.String]
     cells, cell = encode_cells(combinations.with_columns(texts), columns)
     carried = {
         name: "String" if is_text(schema[name]) else str(schema[name]) for name in with_role(columns, Role.INSENSITIVE)

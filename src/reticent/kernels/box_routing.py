@@ -156,6 +156,8 @@ def route(
                     size = _components(boxes, box, span, member, node, top, c, work)
                     if size < least:
                         best, least = c, size
+                    if 4 * least <= 3 * (b1 - b0):  # small enough parts: any column will do
+                        break
             if best < 0:
                 for i in range(b0, b1):
                     for j in range(i + 1, b1):
@@ -174,7 +176,8 @@ def route(
                             owner[point[i]] = box[j]
                             break
                 continue
-            _components(boxes, box, span, member, node, top, best, work)
+            if c != best:  # else its components are those just numbered
+                _components(boxes, box, span, member, node, top, best, work)
             parts = work[4, 0]
             for j in range(parts + 2):
                 starts[0, j] = 0

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import polars as pl
 
 from reticent.recipe.recipe import WITHHELD, Recipe
 from reticent.table.domain import Domain, TreeDomain
@@ -25,21 +26,20 @@ class Labels:
 def coalesce(recipe: Recipe) -> tuple[Recipe, Labels]:
     """The same rows, equal labels in one group, and the labels."""
     found = labels_of(recipe)
-    unique, number = np.unique(found.of_group, axis=0, return_inverse=True)
-    if len(unique) == recipe.groups:
+    if pl.DataFrame(found.of_group, orient="row").n_unique() == recipe.groups:
         return recipe, found
+    unique, number = np.unique(found.of_group, axis=0, return_inverse=True)
     return recipe.renumbered(number.reshape(-1)), Labels(found.texts, unique)
 
 
 def labels_of(recipe: Recipe) -> Labels:
     """The labels of the groups as they are, whether or not two of them are equal."""
-    lower, upper = recipe.spans()
     texts, columns = [], []
     for at, domain in enumerate(recipe.cells.quasi):
         if recipe.labels == "sets" and isinstance(domain, TreeDomain):
             labels, of_group = _sets(recipe, domain, at)
         else:
-            labels, of_group = _spans(domain, lower[:, at], upper[:, at])
+            labels, of_group = _spans(domain, *recipe.spans_of(at))
         texts.append(labels)
         columns.append(of_group)
     return Labels(tuple(texts), np.column_stack(columns).astype(np.int32))
@@ -69,9 +69,9 @@ def _masks(recipe: Recipe, domain: Domain, at: int) -> tuple[list[str | None], n
     bits = np.uint64(1) << recipe.cells.codes[groups.cell, at].astype(np.uint64)
     masks, of_group = np.unique(np.bitwise_or.reduceat(bits, groups.offsets[:-1]), return_inverse=True)
     spread = np.unpackbits(masks.astype("<u8").view(np.uint8).reshape(-1, 8), axis=1, bitorder="little")
-    held, ends = np.nonzero(spread)[1].tolist(), np.cumsum(spread.sum(axis=1, dtype=np.int64)).tolist()
-    members = [held[start:end] for start, end in zip([0, *ends], ends, strict=False)]
-    return _distinct(domain.set_labels(members), of_group)
+    members = np.nonzero(spread)[1]
+    offsets = np.append(0, np.cumsum(spread.sum(axis=1, dtype=np.int64)))
+    return _distinct(domain.joined_labels(members, offsets), of_group)
 
 
 def _distinct(labels: list[str | None], of_group: np.ndarray) -> tuple[list[str | None], np.ndarray]:

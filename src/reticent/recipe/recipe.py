@@ -100,8 +100,15 @@ class Recipe:
 
     def spans(self) -> tuple[np.ndarray, np.ndarray]:
         """Least and greatest code of each group in each quasi-identifier: (groups, quasi) each."""
+        found = [self.spans_of(at) for at in range(len(self.cells.quasi))]
+        lower, upper = zip(*found, strict=True) if found else ([], [])
+        empty = np.zeros((len(self.as_groups()), 0), np.int32)
+        return np.column_stack([empty, *lower]), np.column_stack([empty, *upper])
+
+    def spans_of(self, at: int) -> tuple[np.ndarray, np.ndarray]:
+        """The same in one quasi-identifier."""
         groups = self.as_groups()
-        codes = self.cells.codes[groups.cell]
+        codes = self.cells.codes[groups.cell, at]
         if not len(groups):
             return codes[:0], codes[:0]
         return np.minimum.reduceat(codes, groups.offsets[:-1]), np.maximum.reduceat(codes, groups.offsets[:-1])

@@ -34,6 +34,13 @@ class Coding:
     codes: np.ndarray
 
     def encode(self, series: pl.Series) -> np.ndarray:
+        """The code of each value; categories are looked up once each."""
+        if isinstance(series.dtype, pl.Categorical):
+            number, distinct = series.to_physical(), series.unique()
+            place = np.full(int(number.max() or 0) + 2, self.domain.null_code, np.int32)  # type: ignore[arg-type]
+            known = distinct.drop_nulls()
+            place[known.to_physical().to_numpy()] = self.encode(known.cast(pl.String))
+            return place[number.fill_null(len(place) - 1).to_numpy()]
         if not len(self.raw):
             return np.full(len(series), max(self.domain.null_code, 0), np.int32)
         coded = series.replace_strict(
@@ -49,7 +56,7 @@ def encode_cells(counted: pl.DataFrame, columns: Mapping[str, Column]) -> tuple[
     codings, lacking = {}, []
     for name in (*quasi, *sensitive):
         try:
-            codings[name] = coding(name, columns[name], counted[name], counts)
+            codings[name] = coding(name, columns[name], _as_text(counted[name]), counts)
         except HierarchyError as error:
             lacking.append(error)
     if lacking:
@@ -66,6 +73,10 @@ def encode_cells(counted: pl.DataFrame, columns: Mapping[str, Column]) -> tuple[
         coded(sensitive),
         counts,
     )
+
+
+def _as_text(series: pl.Series) -> pl.Series:
+    return series.cast(pl.String) if isinstance(series.dtype, pl.Categorical) else series
 
 
 def coding(name: str, column: Column, series: pl.Series, counts: np.ndarray) -> Coding:

@@ -68,6 +68,19 @@ class Domain:
         """Labels that name exactly the values of a group."""
         return [self._set_label(codes) for codes in members]
 
+    def joined_labels(self, codes: np.ndarray, offsets: np.ndarray) -> list[str | None]:
+        """`set_labels` of sets that lie one after another in `codes`, cut at `offsets`: those of several values are joined at once."""
+        lengths, last = np.diff(offsets), codes[offsets[1:] - 1]
+        several = (lengths > 1) & (last != self.null_code)
+        inside = several.repeat(lengths)
+        texts = np.array(self._members, object)[codes[inside]].tolist()
+        ends = np.cumsum(lengths[several]).tolist()
+        found = np.empty(len(lengths), object)
+        found[several] = [f"{{{', '.join(texts[start:end])}}}" for start, end in zip([0, *ends], ends, strict=False)]
+        rest = np.flatnonzero(~several)
+        found[rest] = self.set_labels([codes[offsets[at] : offsets[at + 1]] for at in rest])
+        return found.tolist()
+
     def _set_label(self, codes: Sequence[int] | np.ndarray) -> str | None:
         if self.null and codes[-1] == self.null_code:
             return None if len(codes) == 1 else ANY

@@ -35,7 +35,7 @@ class Labelled:
     extents: Sequence[Extent]
     rows: np.ndarray
 
-    def mean(self, of: Sequence[float]) -> float:
+    def mean(self, of: Sequence[float] | np.ndarray) -> float:
         return float(np.dot(self.rows, np.asarray(of, np.float64)) / max(self.rows.sum(), 1))
 
     def loss(self) -> float:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ import polars as pl
 from reticent.kernels.box_routing import route
 from reticent.release.manifest import ColumnEntry
 from reticent.release.reading.extent import Extent
+from reticent.release.reading.leaf_extents import ANY, LEAVES, MISSING, LeafExtents, leaf_extents
 from reticent.release.reading.places import places_of, rebuilt
 from reticent.release.reading.scale import Scale, scale
 from reticent.release.reading.tree import Tree
@@ -32,15 +32,22 @@ class ReadColumn:
     entry: ColumnEntry
     label: np.ndarray
     scale: Scale
-    extents: list[Extent]
+    extents: Sequence[Extent]  # of a tree's column LeafExtents
 
 
 def read_column(entry: ColumnEntry, labels: pl.Series, people: pl.Series | None = None) -> ReadColumn:
     """The labels of a column; `people` are the values that a hierarchy was built from, if one was."""
-    number, distinct = numbered(labels)
+    return read_distinct(entry, *numbered(labels), people)
+
+
+def read_distinct(
+    entry: ColumnEntry, number: np.ndarray, distinct: pl.Series, people: pl.Series | None = None
+) -> ReadColumn:
+    """The same, where the label of each row is known by its number among the distinct ones."""
     whole = entry if people is None else rebuilt(entry, people)
     lines = scale(whole, distinct.to_list())
-    return ReadColumn(whole, number, lines, lines.read(distinct.to_list()))
+    read = leaf_extents(lines, distinct) if isinstance(lines, Tree) else lines.read(distinct.to_list())
+    return ReadColumn(whole, number, lines, read)
 
 
 def crucial_rows(columns: Sequence[ReadColumn], people: Sequence[pl.Series] | None = None) -> np.ndarray | None:
@@ -49,10 +56,13 @@ def crucial_rows(columns: Sequence[ReadColumn], people: Sequence[pl.Series] | No
     `people` are their quasi-identifiers, column by column; without them only whether labels overlap is answered.
     """
     spans, points, codes = [], [], 1
-    sets: list[Any] = []
+    sets: list[LeafExtents] = []
     for at, column in enumerate(columns):
         known, code = _codes(column, None if people is None else people[at])
-        spans.append(_spans(column.extents, known, sets, isinstance(column.scale, Tree)))
+        if isinstance(column.extents, LeafExtents):
+            spans.append(_leaf_spans(column.extents, len(known), sets))
+        else:
+            spans.append(_spans(column.extents, known))
         points.append(code)
         codes = max(codes, len(known) + 2)
     base = np.cumsum([0, *map(len, spans)])[:-1]
@@ -83,8 +93,7 @@ def _codes(column: ReadColumn, people: pl.Series | None) -> tuple[list[Any], np.
     """
     leaves = list(range(len(column.scale.leaf))) if isinstance(column.scale, Tree) else None
     if people is None:
-        ends = {end for extent in column.extents if extent.form == "range" for end in (extent.lower, extent.upper)}
-        return (sorted(ends) if leaves is None else leaves), np.zeros(0, np.int64)
+        return (_ends(column.extents) if leaves is None else leaves), np.zeros(0, np.int64)
     which, values = numbered(people)
     places = places_of(column.scale, column.entry, values)
     known = sorted({place for place in places if place is not None}) if leaves is None else leaves
@@ -94,30 +103,43 @@ def _codes(column: ReadColumn, people: pl.Series | None) -> tuple[list[Any], np.
     return known, np.array(found, np.int64)[which]
 
 
-def _spans(extents: Sequence[Extent], known: list[Any], sets: list[Any], tree: bool) -> np.ndarray:
-    """(first code, last code, row of `sets` or -1) of each label; sets with holes are added to `sets`."""
-    found = np.empty((len(extents), 3), np.int64)
+def _ends(extents: Sequence[Extent]) -> list[Any]:
+    return sorted({end for extent in extents if extent.form == "range" for end in (extent.lower, extent.upper)})
+
+
+def _spans(extents: Sequence[Extent], known: list[Any]) -> np.ndarray:
+    """(first code, last code, -1) of each label of a line."""
+    found = np.full((len(extents), 3), -1, np.int64)
     null = len(known)
     for at, extent in enumerate(extents):
         if extent.form == "any":
-            found[at] = 0, null + 1, -1
+            found[at, :2] = 0, null + 1
         elif extent.form == "null":
-            found[at] = null, null, -1
-        elif tree:
-            leaves = extent.leaves
-            first, last = leaves[0], leaves[-1]
-            whole = last - first + 1 == len(leaves)
-            found[at] = first, last, -1 if whole else len(sets)
-            if not whole:
-                sets.append(leaves)
+            found[at, :2] = null, null
         else:
-            found[at] = bisect_left(known, extent.lower), bisect_right(known, extent.upper) - 1, -1
+            found[at, :2] = bisect_left(known, extent.lower), bisect_right(known, extent.upper) - 1
     return found
 
 
-def _table(sets: Sequence[Sequence[int]], codes: int) -> np.ndarray:
+def _leaf_spans(extents: LeafExtents, null: int, sets: list[LeafExtents]) -> np.ndarray:
+    """(first code, last code, row of `sets` or -1) of each label of a tree; sets with holes are added to `sets`."""
+    found = np.full((len(extents), 3), -1, np.int64)
+    found[extents.form == ANY, :2] = 0, null + 1
+    found[extents.form == MISSING, :2] = null, null
+    listed = extents.form == LEAVES
+    found[listed, 0] = extents.leaves[extents.offsets[:-1][listed]]
+    found[listed, 1] = extents.leaves[extents.offsets[1:][listed] - 1]
+    holed = listed & (found[:, 1] - found[:, 0] + 1 > extents.counts)
+    found[holed, 2] = sum(map(len, sets)) + np.arange(np.count_nonzero(holed))
+    sets.append(extents.only(holed))
+    return found
+
+
+def _table(sets: Sequence[LeafExtents], codes: int) -> np.ndarray:
     """(sets, codes): 1 where a set holds a code."""
-    member = np.zeros((max(len(sets), 1), codes + 2), np.uint8)
-    lengths = np.fromiter(map(len, sets), np.int64, len(sets))
-    member[np.repeat(np.arange(len(sets)), lengths), np.fromiter(chain.from_iterable(sets), np.int64)] = 1
+    member = np.zeros((max(sum(map(len, sets)), 1), codes + 2), np.uint8)
+    begin = 0
+    for some in sets:
+        member[begin + some.label, some.leaves] = 1
+        begin += len(some)
     return member

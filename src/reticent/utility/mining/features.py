@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ import polars as pl
 from reticent.release.manifest import ColumnEntry
 from reticent.release.reading.crucial import numbered
 from reticent.release.reading.extent import Extent, Unreadable
+from reticent.release.reading.leaf_extents import LEAVES, LeafExtents, leaf_extents
 from reticent.release.reading.places import places_of
 from reticent.release.reading.scale import Scale, scale
 from reticent.release.reading.tree import Tree
@@ -59,11 +59,10 @@ def feature(entry: ColumnEntry, labels: pl.Series, weight: np.ndarray, score: np
     if entry.type == "categorical" and not entry.hierarchy and not entry.values:
         entry = entry.at(values=sorted({text for text in texts if text is not None}))
     lines = scale(entry, texts)
-    extents = _read(lines, texts)
+    extents = leaf_extents(lines, distinct) if isinstance(lines, Tree) else _read(lines, texts)
     tree = isinstance(lines, Tree)
-    ends = {end for extent in extents if extent.form == "range" for end in (extent.lower, extent.upper)}
-    known: list[Any] = list(range(len(lines.leaf))) if isinstance(lines, Tree) else _steps(ends)
-    covered = _covered(extents, known, tree=tree)
+    known: list[Any] = list(range(len(lines.leaf))) if isinstance(lines, Tree) else _steps(extents)
+    covered = _covered(extents, known)
     covered /= np.maximum(covered.sum(axis=1, keepdims=True), 1)
     rank = np.arange(len(known))
     if tree:
@@ -83,24 +82,22 @@ def _read(lines: Scale, texts: Sequence[str | None]) -> list[Extent]:
         return [lines.read([text])[0] for text in texts]
 
 
-def _steps(ends: set[Any]) -> list[Any]:
+def _steps(extents: Sequence[Extent]) -> list[Any]:
     """The ends of ranges in order; whole numbers between them too, as long as they are few."""
-    found = sorted(ends)
+    found = sorted({end for extent in extents if extent.form == "range" for end in (extent.lower, extent.upper)})
     if found and all(isinstance(end, int) for end in found) and found[-1] - found[0] <= 512:
         return list(range(found[0], found[-1] + 1))
     return found
 
 
-def _covered(extents: Sequence[Extent], known: list[Any], *, tree: bool) -> np.ndarray:
+def _covered(extents: Sequence[Extent], known: list[Any]) -> np.ndarray:
     """(labels, places): 1 where a label covers a place."""
     found = np.zeros((len(extents), max(len(known), 1)))
-    free = [at for at, extent in enumerate(extents) if extent.form in ("any", "null")]
-    found[free] = 1
-    if tree:
-        leaves = [extent.leaves for extent in extents]
-        lengths = np.fromiter(map(len, leaves), np.int64, len(leaves))
-        found[np.repeat(np.arange(len(leaves)), lengths), np.fromiter(chain.from_iterable(leaves), np.int64)] = 1
+    if isinstance(extents, LeafExtents):
+        found[extents.form != LEAVES] = 1
+        found[extents.label, extents.leaves] = 1
         return found
+    found[[at for at, extent in enumerate(extents) if extent.form in ("any", "null")]] = 1
     places = {end: at for at, end in enumerate(known)}
     for at, extent in enumerate(extents):
         if extent.form == "range":

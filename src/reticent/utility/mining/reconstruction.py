@@ -73,11 +73,15 @@ class Classes:
         flat = np.maximum(seen.reshape(-1, len(self.values)), 0)
         total = flat.sum(axis=1, keepdims=True)
         found = np.repeat(total / len(self.values), len(self.values), axis=1)
+        moving = np.arange(len(flat))  # each line on its own, until it hardly moves
         for _ in range(STEPS):
-            expected = found @ self.matrix
-            better = found * (np.divide(flat, expected, out=np.zeros_like(flat), where=expected > 0) @ self.matrix.T)
-            moved, found = np.abs(better - found).sum(), better
-            if moved <= STILL * max(float(total.sum()), 1e-300):
+            before, shown = found[moving], flat[moving]
+            expected = before @ self.matrix
+            ratio = np.divide(shown, expected, out=np.zeros_like(shown), where=expected > 0)
+            found[moving] = before * (ratio @ self.matrix.T)
+            moved = np.abs(found[moving] - before).sum(axis=1)
+            moving = moving[moved > STILL * np.maximum(total[moving, 0], 1e-300)]
+            if not len(moving):
                 break
         return (found @ self.indicator).reshape(*seen.shape[:-1], len(self.names))
 

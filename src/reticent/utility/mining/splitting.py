@@ -2,15 +2,17 @@
 
 A node is a stretch of places in each column.  A row's part in it is the product over columns of the share of its places that lie
 in the stretch.  Of a column, what rows add at each place is gathered by label, so that a node costs its rows once per column and
-not once per place.
+not once per place; a label covers few places, so the shares are a sparse matrix.  The cuts of all columns are scored together.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from reticent.utility.mining.reconstruction import Classes
 
@@ -27,9 +29,14 @@ class Rows:
     shown: np.ndarray
 
     @cached_property
-    def mass(self) -> list[np.ndarray]:
-        """The share of each label's places that lies at each place."""
-        return [np.diff(until, axis=1).astype(np.float32) for until in self.until]
+    def upto(self) -> list[np.ndarray]:
+        """`until` by place, so that what all labels have before one lies together."""
+        return [np.ascontiguousarray(until.T) for until in self.until]
+
+    @cached_property
+    def mass(self) -> list[csr_array]:
+        """(labels, places): the share of each label's places that lies at each place."""
+        return [csr_array(np.diff(upto, axis=0).T) for upto in self.upto]
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +74,27 @@ class Cut:
 
 
 @dataclass(frozen=True, eq=False)
+class Branch:
+    """A node as it is grown: how often each value is `seen` in it, and its cut."""
+
+    seen: np.ndarray
+    cut: Cut | None = None
+    sides: tuple[Branch, ...] = ()
+
+    def all(self) -> list[Branch]:
+        return [self, *(branch for side in self.sides for branch in side.all())]
+
+    def finished(self, shares: Iterator[np.ndarray], above: np.ndarray) -> Node:
+        """Nodes with the next of the shares, in the order of `all`; with the one above where a node is empty."""
+        share = next(shares)
+        share = share if self.seen.sum() > 0 else above
+        if self.cut is None:
+            return Node(share)
+        left, right = (side.finished(shares, share) for side in self.sides)
+        return Node(share, self.cut.column, self.cut.at, left, right)
+
+
+@dataclass(frozen=True, eq=False)
 class Grower:
     rows: Rows
     classes: Classes
@@ -75,89 +103,78 @@ class Grower:
     z: float
     em: bool
 
-    def node(self, here: np.ndarray, part: np.ndarray, stretch: np.ndarray, depth: int, above: np.ndarray) -> Node:
-        """The subtree of rows `here` with these parts of their weight; `above` is the parent's share, for a node too small to tell."""
-        share = self._share(here, part, above)
+    def branch(self, here: np.ndarray, part: np.ndarray, stretch: np.ndarray, depth: int) -> Branch:
+        """The subtree of rows `here` with these parts of their weight."""
+        weight = part * self.rows.weight[here]
+        seen = np.bincount(self.rows.shown[here], weights=weight, minlength=len(self.contribution))
         cut = self._best(here, part, stretch) if depth and len(here) else None
         if cut is None:
-            return Node(share)
+            return Branch(seen)
+        upto, label = self.rows.upto[cut.column], self.rows.label[here, cut.column]
+        first, last = stretch[cut.column]
+        whole = upto[last] - upto[first]
         sides = []
-        for low, high in ((stretch[cut.column, 0], cut.at), (cut.at, stretch[cut.column, 1])):
+        for low, high in ((first, cut.at), (cut.at, last)):
             inner = stretch.copy()
             inner[cut.column] = low, high
-            until, label = self.rows.until[cut.column], self.rows.label[here, cut.column]
-            whole = until[:, stretch[cut.column, 1]] - until[:, stretch[cut.column, 0]]
-            kept = (
-                part
-                * np.divide(until[:, high] - until[:, low], whole, out=np.zeros(len(until)), where=whole > 0)[label]
-            )
+            share = np.divide(upto[high] - upto[low], whole, out=np.zeros(len(whole)), where=whole > 0)
+            kept = part * share[label]
             some = kept > TINY
-            sides.append(self.node(here[some], kept[some], inner, depth - 1, share))
-        return Node(share, cut.column, cut.at, *sides)
-
-    def _share(self, here: np.ndarray, part: np.ndarray, above: np.ndarray) -> np.ndarray:
-        seen = np.bincount(
-            self.rows.shown[here], weights=part * self.rows.weight[here], minlength=len(self.contribution)
-        )
-        total = seen.sum()
-        if total <= 0:
-            return above
-        return self.classes.maximised(seen[None])[0] / total
+            sides.append(self.branch(here[some], kept[some], inner, depth - 1))
+        return Branch(seen, cut, tuple(sides))
 
     def _best(self, here: np.ndarray, part: np.ndarray, stretch: np.ndarray) -> Cut | None:
+        """Of all columns the best cut that both sides can bear; the first of equal ones."""
         weight = part * self.rows.weight[here]
-        tallies = [*(weight * tally for tally in self.tallies(here)), weight**2]
-        best: Cut | None = None
-        for column in range(self.rows.label.shape[1]):
-            low, high = stretch[column]
-            if high - low < 2:
-                continue
-            found = self._column(here, tallies, column, int(low), int(high))
-            if found is not None and (best is None or found.gain > best.gain):
-                best = found
-        return best
+        tallies = np.stack([*(weight * tally for tally in self.tallies(here)), weight**2])
+        columns = np.flatnonzero(stretch[:, 1] - stretch[:, 0] >= 2)
+        if not len(columns):
+            return None
+        found = [self._cumulated(here, tallies, int(column), *map(int, stretch[column])) for column in columns]
+        gain = self._gains(np.concatenate(found), tallies.sum(axis=1))
+        pick = int(gain.argmax())
+        if gain[pick] <= 0:
+            return None
+        ends = np.cumsum([len(one) for one in found])
+        at = int(np.searchsorted(ends, pick, side="right"))
+        place = pick - (ends[at] - len(found[at]))
+        return Cut(float(gain[pick]), int(columns[at]), int(stretch[columns[at], 0]) + 1 + int(place))
 
-    def _column(self, here: np.ndarray, tallies: list[np.ndarray], column: int, low: int, high: int) -> Cut | None:
-        """The best cut of a column that both sides can bear."""
-        left, total, square, squares = self._cumulated(here, tallies, column, low, high)
+    def _gains(self, left: np.ndarray, total: np.ndarray) -> np.ndarray:
+        """What each cut gains, minus infinity where a side is too small or the sides do not differ enough."""
+        left, square, total, squares = left[:, :-1], left[:, -1], total[:-1], total[-1]
         sides = (left, total - left)
         rows = [side @ self.ones for side in sides]
         error = [np.maximum(square, 1e-300), np.maximum(squares - square, 1e-300)]
-        fine = (
-            np.all([n**2 / e >= self.least for n, e in zip(rows, error, strict=True)], axis=0)
-            & (rows[0] > 0)
-            & (rows[1] > 0)
-        )
+        some = TINY * float(total @ self.ones)  # less is a rounding error of an empty side
+        enough = [(n > some) & (n**2 / e >= self.least) for n, e in zip(rows, error, strict=True)]
+        fine = enough[0] & enough[1]
+        found = np.full(len(left), -np.inf)
         if not fine.any():
-            return None
+            return found
         counts = [self._classes(side[fine]) for side in sides]
         before = self._classes(total[None])
         gain = _gini(before)[0] - _gini(counts[0]) - _gini(counts[1])
         apart = self._apart(counts, [n[fine] for n in rows], [e[fine] for e in error])
-        gain = np.where(apart, gain, -np.inf)
-        pick = int(gain.argmax())
-        return Cut(float(gain[pick]), column, low + 1 + int(np.flatnonzero(fine)[pick])) if gain[pick] > 0 else None
+        found[fine] = np.where(apart, gain, -np.inf)
+        return found
 
-    def _cumulated(self, here: np.ndarray, tallies: list[np.ndarray], column: int, low: int, high: int):
-        """What lies left of each place of a column: (places, tallies), the whole of it, and the same of squared weights.
+    def _cumulated(self, here: np.ndarray, tallies: np.ndarray, column: int, low: int, high: int) -> np.ndarray:
+        """(cuts, tallies): what lies left of each place of a column where it can be cut; the last tally is of squared weights.
 
         Rows are gathered by label first; where a node has few, their labels alone are looked at.
         """
-        until, label = self.rows.until[column], self.rows.label[here, column]
-        mass = self.rows.mass[column]
-        if len(here) * 2 < len(until):
-            seen = np.zeros(len(until), bool)
+        upto, label, mass = self.rows.upto[column], self.rows.label[here, column], self.rows.mass[column]
+        whole = upto[high] - upto[low]
+        if len(here) * 2 < len(whole):
+            seen = np.zeros(len(whole), bool)
             seen[label] = True
             used, label = np.flatnonzero(seen), (np.cumsum(seen) - 1)[label]
-            until, mass = until[used], mass[used]
-        labels = len(until)
-        held = np.column_stack([np.bincount(label, weights=tally, minlength=labels) for tally in tallies])
-        whole = until[:, high] - until[:, low]
+            whole, mass = whole[used], mass[used]
+        held = np.column_stack([np.bincount(label, weights=tally, minlength=len(whole)) for tally in tallies])
         even = np.divide(held, whole[:, None], out=np.zeros_like(held), where=whole[:, None] > 0)
         # A row shared by both sides counts by its part, which is no less than the square of it.
-        left = np.cumsum((mass[:, low:high].T @ even.astype(np.float32)).astype(np.float64), axis=0)[:-1]
-        total = held.sum(axis=0)
-        return left[:, :-1], total[:-1], left[:, -1], total[-1]
+        return np.cumsum((mass.T @ even)[low:high], axis=0)[:-1]
 
     def tallies(self, here: np.ndarray) -> np.ndarray:
         """(tallies, rows): what each row adds to a class, or, for expectation-maximisation, whether it shows a value."""
@@ -195,4 +212,7 @@ def grown(rows: Rows, classes: Classes, *, max_depth: int, least: float, z: floa
     stretch = np.array([[0, until.shape[1] - 1] for until in rows.until])
     grower = Grower(rows, classes, classes.contribution, least, z, em)
     even = np.full(len(classes.names), 1 / len(classes.names))
-    return grower.node(np.arange(len(rows.weight)), np.ones(len(rows.weight)), stretch, max_depth, even)
+    root = grower.branch(np.arange(len(rows.weight)), np.ones(len(rows.weight)), stretch, max_depth)
+    seen = np.stack([branch.seen for branch in root.all()])
+    shares = classes.maximised(seen) / np.maximum(seen.sum(axis=1, keepdims=True), 1e-300)
+    return root.finished(iter(shares), even)

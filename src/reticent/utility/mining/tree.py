@@ -68,7 +68,8 @@ class ReconstructingTree(ClassifierMixin, BaseEstimator):
         weight = _weight(frame, sample_weight)
         first = classes.contribution[shown, 0]
         found = [feature(entry, frame[entry.name], weight, first) for entry in self._entries(frame)]
-        rows = Rows([one.until for one, _ in found], np.column_stack([number for _, number in found]), weight, shown)
+        labels = np.asfortranarray(np.column_stack([number for _, number in found]))
+        rows = Rows([one.until for one, _ in found], labels, weight, shown)
         root = grown(rows, classes, max_depth=self.max_depth, least=self.least, z=self.z, em=self.by == "em")
         self.grown_ = Grown([one for one, _ in found], classes, root)
         self.classes_ = np.array(classes.names)
