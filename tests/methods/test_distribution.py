@@ -76,7 +76,7 @@ def test_algorithm_1_is_private_generalizes_and_has_the_least_sum_of_ranges(arit
 @pytest.mark.parametrize("arity", [2, 3])
 def test_algorithm_2_is_optimal_over_all_multisets_of_fakes(arity):
     rng = np.random.default_rng(10 + arity)
-    for _ in range(100):
+    for _ in range(1_000):
         tree, weights, values = random_case(rng, arity, 4)
         found, plain = faked(histogram(values, len(tree.leaf)), tree, weights, 2), nodes_of(tree, weights)
         assert found.costs.tolist() == oracle.Families(plain).least_with_fakes(values, tree.ranges.tolist(), 2)
