@@ -32,9 +32,10 @@ def write(folder: Path, frames: Mapping[str, Rows | pl.DataFrame], fields: Mappi
     for name, frame in frames.items():
         write_data(folder / f"{name}.{format}", frame, format)
     stated = {**fields, "data": data, "rows": rows, "format": FORMAT}
-    manifest = _known({**stated, "files": _checksums(folder)})
+    files = _checksums(folder)
+    manifest = _known({**stated, "files": files})
     (folder / README).write_text(reader(manifest.kind).readme(manifest), encoding="utf-8")
-    return seal(folder, stated)
+    return _sealed(folder, {**stated, "files": {**files, README: _checksum(folder / README)}})
 
 
 def _known(stated: Mapping[str, Any]) -> Manifest:
@@ -51,17 +52,20 @@ def _known(stated: Mapping[str, Any]) -> Manifest:
 
 def seal(folder: Path, fields: Mapping[str, Any]) -> str:
     """Write the manifest with the checksums of all that is in the folder; the digest."""
-    stated = {**fields, "format": FORMAT, "files": _checksums(folder)}
+    return _sealed(folder, {**fields, "format": FORMAT, "files": _checksums(folder)})
+
+
+def _sealed(folder: Path, stated: Mapping[str, Any]) -> str:
     (folder / MANIFEST).write_text(text(stated), encoding="utf-8")
     return digest(folder)
 
 
 def _checksums(folder: Path) -> dict[str, dict[str, Any]]:
-    return {
-        path.name: {"sha256": _sha256(path), "bytes": path.stat().st_size}
-        for path in sorted(folder.iterdir())
-        if path.name != MANIFEST
-    }
+    return {path.name: _checksum(path) for path in sorted(folder.iterdir()) if path.name != MANIFEST}
+
+
+def _checksum(path: Path) -> dict[str, Any]:
+    return {"sha256": _sha256(path), "bytes": path.stat().st_size}
 
 
 def text(manifest: Mapping[str, Any]) -> str:

@@ -3,8 +3,7 @@
 A number's, a date's or an ordered value's code is its rank (`RangeDomain`); a category's is its leaf's rank in the
 hierarchy's pre-order (`TreeDomain`); null is the last code, a leaf of its own directly under the root.  `split[c]` is
 the depth of the lowest common ancestor of codes c and c + 1, so that the lowest common ancestor of a span is where
-`split` is least in it: one array serves cuts, labels and losses alike.
-"""
+`split` is least in it: one array serves cuts, labels and losses alike."""
 
 from __future__ import annotations
 
@@ -70,15 +69,14 @@ class Domain:
 
     def joined_labels(self, codes: np.ndarray, offsets: np.ndarray) -> list[str | None]:
         """`set_labels` of sets that lie one after another in `codes`, cut at `offsets`: those of several values are joined at once."""
-        lengths, last = np.diff(offsets), codes[offsets[1:] - 1]
-        several = (lengths > 1) & (last != self.null_code)
-        inside = several.repeat(lengths)
-        texts = np.array(self._members, object)[codes[inside]].tolist()
+        lengths = np.diff(offsets)
+        several = (lengths > 1) & (codes[offsets[1:] - 1] != self.null_code)
+        texts = np.array(self._members, object)[codes[several.repeat(lengths)]].tolist()
         ends = np.cumsum(lengths[several]).tolist()
         found = np.empty(len(lengths), object)
         found[several] = [f"{{{', '.join(texts[start:end])}}}" for start, end in zip([0, *ends], ends, strict=False)]
-        rest = np.flatnonzero(~several)
-        found[rest] = self.set_labels([codes[offsets[at] : offsets[at + 1]] for at in rest])
+        for at in np.flatnonzero(~several):
+            found[at] = self._set_label(codes[offsets[at] : offsets[at + 1]])
         return found.tolist()
 
     def _set_label(self, codes: Sequence[int] | np.ndarray) -> str | None:
