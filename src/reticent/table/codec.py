@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 import polars as pl
@@ -37,7 +38,8 @@ class Coding:
         """The code of each value; categories are looked up once each."""
         if isinstance(series.dtype, pl.Categorical):
             number, distinct = series.to_physical(), series.unique()
-            place = np.full(int(number.max() or 0) + 2, self.domain.null_code, np.int32)  # type: ignore[arg-type]
+            most = cast("int", number.max() or 0)
+            place = np.full(most + 2, self.domain.null_code, np.int32)
             known = distinct.drop_nulls()
             place[known.to_physical().to_numpy()] = self.encode(known.cast(pl.String))
             return place[number.fill_null(len(place) - 1).to_numpy()]
