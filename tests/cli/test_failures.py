@@ -147,7 +147,7 @@ def test_a_file_that_may_not_grow_ends_with_74(place):
 STAGES = {
     "reading": "reticent.engines.local.count",
     "planning": "reticent.methods.mondrian.Mondrian.plan",
-    "writing": "reticent.release.bundle.seal",
+    "writing": "reticent.release.bundle._sealed",
     "auditing": "reticent.publish.recount",
 }
 WAITING = """\
