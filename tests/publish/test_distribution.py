@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import polars as pl
@@ -38,8 +40,11 @@ def asked():
 
 
 def refused(made, frame=None, error=rt.RequestError):
-    with pytest.raises(error) as found:
-        rt.publish(made(), frame=people() if frame is None else frame)
+    """The refusal of a job; nothing is written."""
+    with TemporaryDirectory() as place:
+        with pytest.raises(error) as found:
+            rt.publish(made(), frame=people() if frame is None else frame, to=Path(place) / "release")
+        assert not list(Path(place).iterdir())
     return str(found.value)
 
 
