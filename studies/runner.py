@@ -1,0 +1,44 @@
+"""Run the figures of a study: each becomes results/<figure>.csv and .svg; one whose data is not there is left out, and said so."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+from collections.abc import Callable, Collection, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from studies.chart import line_chart
+
+Figures = Mapping[str, Callable[[], Iterable[dict[str, Any]]]]
+
+
+def run(about: str | None, figures: Figures, results: Path, *, needs: Path, of: Collection[str]) -> None:
+    """The figures named on the command line, or all of them; those `of` these names need a file."""
+    parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("figures", nargs="*", metavar="FIGURE", help=", ".join(figures))
+    parser.add_argument("--out", type=Path, default=results)
+    options = parser.parse_args()
+    unknown = set(options.figures) - set(figures)
+    if unknown:
+        parser.error(f"no such figure: {', '.join(sorted(unknown))}; known are {', '.join(figures)}")
+    for name in options.figures or figures:
+        if name in of and not needs.exists():
+            print(f"{name}: left out, {needs.parent.name}/{needs.name} is not there")
+            continue
+        save(options.out, name, figures)
+
+
+def save(folder: Path, name: str, figures: Figures) -> None:
+    rows = list(figures[name]())
+    folder.mkdir(parents=True, exist_ok=True)
+    columns = list(dict.fromkeys(column for row in rows for column in row))
+    with open(folder / f"{name}.csv", "w", newline="", encoding="utf-8") as handle:
+        writer = csv.DictWriter(handle, columns, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(
+            {key: f"{value:.6g}" if isinstance(value, float) else value for key, value in row.items()} for row in rows
+        )
+    title = (figures[name].__doc__ or name).splitlines()[0]
+    (folder / f"{name}.svg").write_text(line_chart(rows, columns[0], columns[2], f"{name}: {title}"), encoding="utf-8")
+    print(f"{name}: {len(rows)} rows", flush=True)
