@@ -72,7 +72,10 @@ class Recounted:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that the comparison with the source looked at; `passed` is None where the data cannot show it."""
+    """One thing that the comparison with the source looked at; `passed` is None where the data cannot show it.
+
+    `facts` are what an audit's JSON says of it under "source".
+    """
 
     name: str
     passed: bool | None

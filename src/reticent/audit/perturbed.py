@@ -61,7 +61,7 @@ class Perturbed:
         drawn = against_source(recounted.frame, subject.columns, redrawing, there, subject.withheld)
         return Matching(link.unmatched, link.stray, link.mean_place, hidden=link.mean(rank),
                         borne=(link.ours, link.theirs) if there.whole.all() else None,
-                        findings=(Finding("redrawn", drawn.passed, drawn.to_dict(), str(drawn)),),
+                        findings=(Finding("redrawn", drawn.passed, {"redrawn": drawn.to_dict()}, str(drawn)),),
                         redrawing=replace(redrawing, proven=drawn.passed))  # fmt: skip
 
 

@@ -42,7 +42,7 @@ class Provenance:
                  "passed": self.passed, "order": self.order.to_dict(),
                  "leaks": [{"column": leak.column, "file": leak.file, "values": leak.values} for leak in self.leaks]}  # fmt: skip
         for finding in self.findings:
-            found |= finding.facts if len(finding.facts) < 4 else {finding.name: dict(finding.facts)}
+            found |= finding.facts
         return {**found, "odd_bytes": list(self.odd)} if self.odd else found
 
     def __str__(self) -> str:
