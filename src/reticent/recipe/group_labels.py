@@ -66,7 +66,7 @@ def _masks(recipe: Recipe, domain: Domain, at: int) -> tuple[list[str | None], n
     groups = recipe.as_groups()
     if not len(groups):
         return [], np.zeros(0, np.int32)
-    bits = np.uint64(1) << recipe.cells.codes[groups.cell, at].astype(np.uint64)
+    bits = (np.uint64(1) << np.arange(64, dtype=np.uint64))[recipe.cells.codes[groups.cell, at]]
     masks, of_group = np.unique(np.bitwise_or.reduceat(bits, groups.offsets[:-1]), return_inverse=True)
     spread = np.unpackbits(masks.astype("<u8").view(np.uint8).reshape(-1, 8), axis=1, bitorder="little")
     members = np.nonzero(spread)[1]

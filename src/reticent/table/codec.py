@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import cast
 
 import numpy as np
 import polars as pl
@@ -37,12 +36,11 @@ class Coding:
     def encode(self, series: pl.Series) -> np.ndarray:
         """The code of each value; categories are looked up once each."""
         if isinstance(series.dtype, pl.Categorical):
-            number, distinct = series.to_physical(), series.unique()
-            most = cast("int", number.max() or 0)
-            place = np.full(most + 2, self.domain.null_code, np.int32)
-            known = distinct.drop_nulls()
-            place[known.to_physical().to_numpy()] = self.encode(known.cast(pl.String))
-            return place[number.fill_null(len(place) - 1).to_numpy()]
+            known = series.unique().drop_nulls()
+            number = known.to_physical().to_numpy()
+            place = np.full(number.max(initial=0) + 2, self.domain.null_code, np.int32)
+            place[number] = self.encode(known.cast(pl.String))
+            return place[series.to_physical().fill_null(len(place) - 1).to_numpy()]
         if not len(self.raw):
             return np.full(len(series), max(self.domain.null_code, 0), np.int32)
         coded = series.replace_strict(

@@ -80,6 +80,10 @@ def crucial_rows(columns: Sequence[ReadColumn], people: Sequence[pl.Series] | No
 
 def numbered(series: pl.Series) -> tuple[np.ndarray, pl.Series]:
     """The number of each value among the distinct ones, and these."""
+    if series.dtype == pl.String and not series.null_count():
+        keys = series.cast(pl.Categorical).to_physical().to_numpy()
+        _, first, number = np.unique(keys, return_index=True, return_inverse=True)
+        return number, series.gather(first)
     distinct = series.unique(maintain_order=True)
     table = pl.DataFrame({"value": distinct, "number": np.arange(len(distinct))})
     rows = pl.DataFrame({"value": series}).join(table, on="value", how="left", nulls_equal=True, maintain_order="left")
