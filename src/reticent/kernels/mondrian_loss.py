@@ -7,14 +7,16 @@ A column's loss is told by `shape[j]` = (kind, begin in value, begin in least, l
             whose head is the logarithm; kind 2 asks that one side be a whole subtree, so that labels cannot meet
 
 A span is a pair of codes, lo < hi; a single code loses nothing.
+
+A node's rows are packed anew for its sweep: only the columns that vary in it, their codes counted from the node's least,
+in lanes of 8, 16 or 32 bits with a free bit above each, so that all columns of a word are compared at once.
 """
 
 import cython
 import numpy as np
 
-GUARD = cython.declare(cython.ulonglong, 0x8000000080000000)
-CODE = cython.declare(cython.ulonglong, 0x7FFFFFFF)
-GREATEST = cython.declare(cython.ulonglong, 0x7FFFFFFF7FFFFFFF)
+CODE = cython.declare(cython.ulonglong, 0x7FFFFFFF)  # a code in the words that are given, two to a word
+ONES = cython.declare(cython.ulonglong, 0xFFFFFFFFFFFFFFFF)
 SUBTREES = cython.declare(cython.Py_ssize_t, 2)
 OWN = cython.declare(cython.Py_ssize_t, 0)  # boxes in `part`, low and high: of a run of equal codes itself,
 UPTO = cython.declare(cython.Py_ssize_t, 2)  # of all runs up to it,
@@ -108,18 +110,12 @@ def _loss(
 @cython.inline
 @cython.nogil
 @cython.exceptval(check=False)
-def _code(words: cython.ulonglong[:, ::1], r: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.int:
-    return cython.cast(cython.int, (words[r, j >> 1] >> cython.cast(cython.int, 32 * (j & 1))) & CODE)
-
-
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
-def _lesser(one: cython.ulonglong, other: cython.ulonglong) -> cython.ulonglong:
-    """The lesser code of each half."""
-    within: cython.ulonglong = ((one | GUARD) - other) & GUARD  # the guard stays where one >= other
-    within -= within >> 31
+def _lesser(
+    one: cython.ulonglong, other: cython.ulonglong, guard: cython.ulonglong, below: cython.int
+) -> cython.ulonglong:
+    """The lesser code of each lane; `below` is how many bits a lane has below its guard."""
+    within: cython.ulonglong = ((one | guard) - other) & guard  # the guard stays where one >= other
+    within -= within >> below
     return (other & within) | (one & ~within)
 
 
@@ -127,81 +123,12 @@ def _lesser(one: cython.ulonglong, other: cython.ulonglong) -> cython.ulonglong:
 @cython.inline
 @cython.nogil
 @cython.exceptval(check=False)
-def _greater(one: cython.ulonglong, other: cython.ulonglong) -> cython.ulonglong:
-    within: cython.ulonglong = ((one | GUARD) - other) & GUARD
-    within -= within >> 31
+def _greater(
+    one: cython.ulonglong, other: cython.ulonglong, guard: cython.ulonglong, below: cython.int
+) -> cython.ulonglong:
+    within: cython.ulonglong = ((one | guard) - other) & guard
+    within -= within >> below
     return (one & within) | (other & ~within)
-
-
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def _short_runs(
-    start: cython.Py_ssize_t,
-    n: cython.Py_ssize_t,
-    j: cython.Py_ssize_t,
-    lo: cython.Py_ssize_t,
-    span: cython.Py_ssize_t,
-    words: cython.ulonglong[:, ::1],
-    count: cython.longlong[::1],
-    tally: cython.longlong[::1],
-    code: cython.int[::1],
-    upto: cython.longlong[::1],
-    rank: cython.int[::1],
-) -> cython.Py_ssize_t:
-    """Runs of a column whose codes span few values: their codes, the rows up to each, and the run of each row."""
-    r: cython.Py_ssize_t
-    c: cython.Py_ssize_t
-    run: cython.Py_ssize_t = 0
-    rows: cython.longlong = 0
-    for c in range(span):
-        tally[c] = 0
-    for r in range(n):
-        tally[_code(words, start + r, j) - lo] += count[start + r]
-    for c in range(span):
-        if tally[c] > 0:
-            rows += tally[c]
-            code[run] = lo + c
-            upto[run] = rows
-            tally[c] = run
-            run += 1
-    for r in range(n):
-        rank[r] = tally[_code(words, start + r, j) - lo]
-    return run
-
-
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def _own_boxes(
-    start: cython.Py_ssize_t,
-    n: cython.Py_ssize_t,
-    runs: cython.Py_ssize_t,
-    words: cython.ulonglong[:, ::1],
-    rank: cython.int[::1],
-    part: cython.ulonglong[:, :, ::1],
-) -> cython.void:
-    """Least and greatest codes of each run."""
-    r: cython.Py_ssize_t
-    w: cython.Py_ssize_t
-    run: cython.Py_ssize_t
-    row: cython.ulonglong
-    within: cython.ulonglong
-    for run in range(runs):
-        for w in range(words.shape[1]):
-            part[OWN, run, w] = GREATEST
-            part[OWN + 1, run, w] = 0
-    for r in range(n):
-        run = rank[r]
-        within = GUARD
-        for w in range(words.shape[1]):
-            row = words[start + r, w]
-            within &= ((row | GUARD) - part[OWN, run, w]) & ((part[OWN + 1, run, w] | GUARD) - row)
-        if within != GUARD:  # most rows lie in their run's box: what is not written need not be waited for
-            for w in range(words.shape[1]):
-                row = words[start + r, w]
-                part[OWN, run, w] = _lesser(row, part[OWN, run, w])
-                part[OWN + 1, run, w] = _greater(row, part[OWN + 1, run, w])
 
 
 @cython.final
@@ -226,6 +153,11 @@ class Sweep:
     part: cython.ulonglong[:, :, ::1]
     vary: cython.Py_ssize_t[::1]  # the columns that are not constant in the node
     varying: cython.Py_ssize_t
+    packed: cython.ulonglong[::1]  # the node's rows, `width` words each
+    width: cython.Py_ssize_t
+    lane: cython.int
+    guard: cython.ulonglong
+    place: cython.Py_ssize_t  # of the column at hand among those that vary
     i: cython.Py_ssize_t
     j: cython.Py_ssize_t
     runs: cython.Py_ssize_t
@@ -243,6 +175,7 @@ class Sweep:
         self.code = np.empty(runs + 1, np.int32)
         self.upto = np.empty(runs + 1, np.int64)
         self.part = np.empty((6, runs + 1, np.asarray(words).shape[1]), np.uint64)
+        self.packed = np.empty(rows * np.asarray(words).shape[1], np.uint64)
         self.vary = np.empty(np.asarray(box).shape[2], np.intp)
 
     @cython.cfunc
@@ -257,7 +190,9 @@ class Sweep:
             if self.box[i, 0, j] < self.box[i, 1, j]:
                 self.vary[self.varying] = j
                 self.varying += 1
+        self.pack()
         for j in range(self.varying):
+            self.place = j
             self.j = self.vary[j]
             self.find_runs()
             self.measure_runs()
@@ -267,26 +202,67 @@ class Sweep:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
+    def pack(self) -> cython.void:
+        """The node's rows in the columns that vary, in the narrowest lanes that hold their spans."""
+        r: cython.Py_ssize_t
+        v: cython.Py_ssize_t
+        at: cython.Py_ssize_t
+        word: cython.Py_ssize_t
+        shift: cython.int
+        lo: cython.ulonglong
+        span: cython.int = 0
+        i: cython.Py_ssize_t = self.i
+        start: cython.Py_ssize_t = self.nodes[i, 0]
+        n: cython.Py_ssize_t = self.nodes[i, 1] - start
+        for v in range(self.varying):
+            span = max(span, self.box[i, 1, self.vary[v]] - self.box[i, 0, self.vary[v]])
+        self.lane = 8 if span < 1 << 7 else 16 if span < 1 << 15 else 32
+        self.guard = ONES // ((cython.cast(cython.ulonglong, 1) << self.lane) - 1) << (self.lane - 1)
+        self.width = (self.varying * self.lane + 63) >> 6
+        for r in range(n * self.width):
+            self.packed[r] = 0
+        for v in range(self.varying):
+            at = (v * self.lane) >> 6
+            word = self.vary[v] >> 1
+            shift = cython.cast(cython.int, 32 * (self.vary[v] & 1))
+            lo = cython.cast(cython.ulonglong, self.box[i, 0, self.vary[v]])
+            for r in range(n):
+                self.packed[r * self.width + at] |= (((self.words[start + r, word] >> shift) & CODE) - lo) << (
+                    (v * self.lane) & 63
+                )
+
+    @cython.cfunc
+    @cython.inline
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def code_of(self, r: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Row r's code in the column at hand, from the node's least on."""
+        bit: cython.Py_ssize_t = self.place * self.lane
+        return cython.cast(
+            cython.Py_ssize_t,
+            (self.packed[r * self.width + (bit >> 6)] >> (bit & 63)) & (ONES >> (65 - self.lane)),
+        )
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
     def find_runs(self) -> cython.void:
         """Number the rows by their code: from a table where the span is short, else by sorting."""
         r: cython.Py_ssize_t
         x: cython.int
         run: cython.Py_ssize_t = 0
-        j: cython.Py_ssize_t = self.j
         start: cython.Py_ssize_t = self.nodes[self.i, 0]
         n: cython.Py_ssize_t = self.nodes[self.i, 1] - start
-        lo: cython.int = self.box[self.i, 0, j]
-        span: cython.Py_ssize_t = self.box[self.i, 1, j] - lo + 1
+        lo: cython.int = self.box[self.i, 0, self.j]
+        span: cython.Py_ssize_t = self.box[self.i, 1, self.j] - lo + 1
         if span <= 2 * n + 64:
-            self.runs = _short_runs(
-                start, n, j, lo, span, self.words, self.count, self.tally, self.code, self.upto, self.rank
-            )
+            self.short_runs(start, n, lo, span)
             return
         self.sort()
         self.code[0] = lo
         self.upto[0] = 0
         for r in range(n):
-            x = _code(self.words, start + self.order[0, r], j)
+            x = lo + self.code_of(self.order[0, r])
             if x != self.code[run]:
                 run += 1
                 self.code[run] = x
@@ -298,23 +274,45 @@ class Sweep:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
+    def short_runs(
+        self, start: cython.Py_ssize_t, n: cython.Py_ssize_t, lo: cython.int, span: cython.Py_ssize_t
+    ) -> cython.void:
+        """Runs of a column whose codes span few values: their codes, the rows up to each, and the run of each row."""
+        r: cython.Py_ssize_t
+        c: cython.Py_ssize_t
+        rows: cython.longlong = 0
+        self.runs = 0
+        for c in range(span):
+            self.tally[c] = 0
+        for r in range(n):
+            self.tally[self.code_of(r)] += self.count[start + r]
+        for c in range(span):
+            if self.tally[c] > 0:
+                rows += self.tally[c]
+                self.code[self.runs] = lo + c
+                self.upto[self.runs] = rows
+                self.tally[c] = self.runs
+                self.runs += 1
+        for r in range(n):
+            self.rank[r] = self.tally[self.code_of(r)]
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
     def sort(self) -> cython.void:
         """The node's rows in order of their code: by insertion where they are few, else digit by digit."""
         r: cython.Py_ssize_t
         s: cython.Py_ssize_t
         d: cython.Py_ssize_t
-        x: cython.int
-        j: cython.Py_ssize_t = self.j
-        start: cython.Py_ssize_t = self.nodes[self.i, 0]
-        n: cython.Py_ssize_t = self.nodes[self.i, 1] - start
-        lo: cython.int = self.box[self.i, 0, j]
-        span: cython.Py_ssize_t = self.box[self.i, 1, j] - lo
+        x: cython.Py_ssize_t
+        n: cython.Py_ssize_t = self.nodes[self.i, 1] - self.nodes[self.i, 0]
+        span: cython.Py_ssize_t = self.box[self.i, 1, self.j] - self.box[self.i, 0, self.j]
         shift: cython.int = 0
         if n <= 64:
             for r in range(n):
-                x = _code(self.words, start + r, j)
+                x = self.code_of(r)
                 s = r
-                while s > 0 and _code(self.words, start + self.order[0, s - 1], j) > x:
+                while s > 0 and self.code_of(self.order[0, s - 1]) > x:
                     self.order[0, s] = self.order[0, s - 1]
                     s -= 1
                 self.order[0, s] = r
@@ -326,11 +324,11 @@ class Sweep:
                 self.tally[d] = 0
             for r in range(n):
                 self.order[1, r] = self.order[0, r]
-                self.tally[(((_code(self.words, start + r, j) - lo) >> shift) & 255) + 1] += 1
+                self.tally[((self.code_of(r) >> shift) & 255) + 1] += 1
             for d in range(256):
                 self.tally[d + 1] += self.tally[d]
             for r in range(n):
-                d = ((_code(self.words, start + self.order[1, r], j) - lo) >> shift) & 255
+                d = (self.code_of(self.order[1, r]) >> shift) & 255
                 self.order[0, self.tally[d]] = self.order[1, r]
                 self.tally[d] += 1
             shift += 8
@@ -341,9 +339,7 @@ class Sweep:
     def measure_runs(self) -> cython.void:
         """The boxes of each run: its own, of all up to it, of all from it on."""
         run: cython.Py_ssize_t
-        start: cython.Py_ssize_t = self.nodes[self.i, 0]
-        n: cython.Py_ssize_t = self.nodes[self.i, 1] - start
-        _own_boxes(start, n, self.runs, self.words, self.rank, self.part)
+        self.own_boxes()
         self.join(UPTO, 0, 0)
         for run in range(1, self.runs):
             self.join(UPTO, run, run - 1)
@@ -354,15 +350,50 @@ class Sweep:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
+    def own_boxes(self) -> cython.void:
+        """Least and greatest codes of each run."""
+        r: cython.Py_ssize_t
+        w: cython.Py_ssize_t
+        run: cython.Py_ssize_t
+        row: cython.ulonglong
+        within: cython.ulonglong
+        below: cython.int = self.lane - 1
+        width: cython.Py_ssize_t = self.width
+        for run in range(self.runs):
+            for w in range(width):
+                self.part[OWN, run, w] = ONES ^ self.guard
+                self.part[OWN + 1, run, w] = 0
+        for r in range(self.nodes[self.i, 1] - self.nodes[self.i, 0]):
+            run = self.rank[r]
+            within = self.guard
+            for w in range(width):
+                row = self.packed[r * width + w]
+                within &= ((row | self.guard) - self.part[OWN, run, w]) & (
+                    (self.part[OWN + 1, run, w] | self.guard) - row
+                )
+            if within != self.guard:  # most rows lie in their run's box: what is not written need not be waited for
+                for w in range(width):
+                    row = self.packed[r * width + w]
+                    self.part[OWN, run, w] = _lesser(row, self.part[OWN, run, w], self.guard, below)
+                    self.part[OWN + 1, run, w] = _greater(row, self.part[OWN + 1, run, w], self.guard, below)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
     def join(self, which: cython.Py_ssize_t, run: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.void:
         """A run's own box with all that its neighbour has joined; alone where it is its own neighbour."""
         w: cython.Py_ssize_t
-        for w in range(self.words.shape[1]):
+        below: cython.int = self.lane - 1
+        for w in range(self.width):
             self.part[which, run, w] = self.part[OWN, run, w]
             self.part[which + 1, run, w] = self.part[OWN + 1, run, w]
             if other != run:
-                self.part[which, run, w] = _lesser(self.part[OWN, run, w], self.part[which, other, w])
-                self.part[which + 1, run, w] = _greater(self.part[OWN + 1, run, w], self.part[which + 1, other, w])
+                self.part[which, run, w] = _lesser(
+                    self.part[OWN, run, w], self.part[which, other, w], self.guard, below
+                )
+                self.part[which + 1, run, w] = _greater(
+                    self.part[OWN + 1, run, w], self.part[which + 1, other, w], self.guard, below
+                )
 
     @cython.cfunc
     @cython.nogil
@@ -371,15 +402,18 @@ class Sweep:
         """Loss of a box in the columns that vary in the node."""
         v: cython.Py_ssize_t
         c: cython.Py_ssize_t
+        bit: cython.Py_ssize_t
+        lo: cython.Py_ssize_t
         low: cython.Py_ssize_t
         high: cython.Py_ssize_t
-        shift: cython.int
+        code: cython.ulonglong = ONES >> (65 - self.lane)
         total: cython.double = 0.0
         for v in range(self.varying):
             c = self.vary[v]
-            shift = cython.cast(cython.int, 32 * (c & 1))
-            low = cython.cast(cython.Py_ssize_t, (self.part[which, run, c >> 1] >> shift) & CODE)
-            high = cython.cast(cython.Py_ssize_t, (self.part[which + 1, run, c >> 1] >> shift) & CODE)
+            bit = v * self.lane
+            lo = self.box[self.i, 0, c]
+            low = lo + cython.cast(cython.Py_ssize_t, (self.part[which, run, bit >> 6] >> (bit & 63)) & code)
+            high = lo + cython.cast(cython.Py_ssize_t, (self.part[which + 1, run, bit >> 6] >> (bit & 63)) & code)
             total += _loss(c, low, high, self.shape, self.value, self.least)
         return total
 
@@ -461,9 +495,13 @@ class Sweep:
             return self.side(FROM, after)
         if after == self.runs:
             return self.side(UPTO, before)
-        for w in range(self.words.shape[1]):
-            self.part[OWN, spare, w] = _lesser(self.part[UPTO, before, w], self.part[FROM, after, w])
-            self.part[OWN + 1, spare, w] = _greater(self.part[UPTO + 1, before, w], self.part[FROM + 1, after, w])
+        for w in range(self.width):
+            self.part[OWN, spare, w] = _lesser(
+                self.part[UPTO, before, w], self.part[FROM, after, w], self.guard, self.lane - 1
+            )
+            self.part[OWN + 1, spare, w] = _greater(
+                self.part[UPTO + 1, before, w], self.part[FROM + 1, after, w], self.guard, self.lane - 1
+            )
         return self.side(OWN, spare)
 
     @cython.cfunc
