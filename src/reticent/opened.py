@@ -121,9 +121,13 @@ class Release:
 
     def to_database(self, url: str, table: str) -> list[str]:
         """Write the release as tables of a database (PostgreSQL, SQLite, DuckDB) and its manifest beside them."""
-        from reticent.release.database import write
+        from reticent.release.database import new_file, write
 
-        return write(self.tables, (self.folder / bundle.MANIFEST).read_text(encoding="utf-8"), url, table)
+        manifest = (self.folder / bundle.MANIFEST).read_text(encoding="utf-8")
+        if (path := new_file(url)) is None:
+            return write(self.tables, manifest, url, table)
+        with staging.new_file(path, only_new=True) as staged:
+            return write(self.tables, manifest, url, table, staged)
 
     def __repr__(self) -> str:
         promises = ", ".join(promise.name for promise in self.manifest.promises)

@@ -63,8 +63,9 @@ def begin(ledger: Path, intent: Intent, notes: Mapping[str, bytes | str], sketch
         for folder, files in (("notes", notes), ("sketches", sketches)):
             private.make_folder(draft / folder, inside=True)
             for name, content in files.items():
-                private.write(draft / folder / name, content)
-        private.write(draft / INTENT, json.dumps(asdict(intent)))
+                private.write_new(draft / folder / name, content)
+            private.sync(draft / folder)
+        private.write_new(draft / INTENT, json.dumps(asdict(intent)))
         private.sync(draft)
         os.rename(draft, ledger / JOURNAL)
     except BaseException:
@@ -75,7 +76,7 @@ def begin(ledger: Path, intent: Intent, notes: Mapping[str, bytes | str], sketch
 
 def pending(ledger: Path) -> bool:
     """Whether something was left to settle."""
-    return os.path.lexists(ledger / JOURNAL) or os.path.lexists(ledger / DRAFT)
+    return any(os.path.lexists(ledger / name) for name in (JOURNAL, DRAFT, KEY + ".part"))
 
 
 def read(ledger: Path) -> Intent | None:
@@ -108,6 +109,7 @@ def read(ledger: Path) -> Intent | None:
 def settle(ledger: Path) -> str | None:
     """Complete or roll back what a dead process began; a sentence about it.  The ledger's lock is held."""
     intent = read(ledger)
+    (ledger / (KEY + ".part")).unlink(missing_ok=True)
     if intent is None:
         shutil.rmtree(ledger / DRAFT, ignore_errors=True)
         return None
@@ -147,7 +149,8 @@ def write_notes(ledger: Path, intent: Intent) -> None:
     shutil.rmtree(beside, ignore_errors=True)
     private.make_folder(beside, inside=True)
     for path in sorted(notes.iterdir()):
-        private.write(beside / path.name, path.read_bytes())
+        private.write_new(beside / path.name, path.read_bytes())
+    private.sync(beside)
 
 
 def add_line(ledger: Path, intent: Intent) -> None:

@@ -139,8 +139,9 @@ class Ledger:
         lacking = [os.path.abspath(folder) for folder in notes.parents if not folder.exists()]
         path = self.folder / LEDGER
         size = path.stat().st_size if path.exists() else 0
-        places = (os.path.abspath(place) for place in (target, staged, notes))
-        return Intent(*places, lacking, size, marks, entry, "" if self.batch is None else str(self.batch.to.resolve()))
+        within = "" if self.batch is None else str(self.batch.to.resolve())
+        places = [os.path.abspath(place) for place in (target, staged, notes)]
+        return Intent(places[0], places[1], places[2], lacking, size, marks, entry, within)
 
     def _repeats(self, table: Hashed, known: Sequence[dict[str, Any]]) -> list[Repeat]:
         """Those of the known entries that are of the same people; not those of other batches of this publication."""

@@ -27,7 +27,8 @@ def make_folder(folder: Path, *, inside: bool = False) -> None:
         mode = 0o770 if inside and _shared(lacking.parent) else 0o700
         with suppress(FileExistsError):  # another process was faster
             lacking.mkdir(mode=0o700)
-            lacking.chmod(mode)
+            if lacking.stat().st_mode & 0o777 != mode:
+                lacking.chmod(mode)
     if not folder.is_dir():
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(folder))
 
@@ -35,12 +36,17 @@ def make_folder(folder: Path, *, inside: bool = False) -> None:
 def write(path: Path, content: bytes | str) -> None:
     """A file with this content: the whole of it, or what was there before."""
     part = path.with_name(path.name + ".part")
-    with os.fdopen(_opened(part, os.O_WRONLY | os.O_TRUNC), "wb") as stream:
+    write_new(part, content)
+    os.replace(part, path)
+    sync(path.parent)
+
+
+def write_new(path: Path, content: bytes | str) -> None:
+    """A file of a folder that has not got its name yet: half of it does no harm."""
+    with os.fdopen(_opened(path, os.O_WRONLY | os.O_TRUNC), "wb") as stream:
         stream.write(content.encode(errors="surrogateescape") if isinstance(content, str) else content)
         stream.flush()
         os.fsync(stream.fileno())
-    os.replace(part, path)
-    sync(path.parent)
 
 
 def write_at(path: Path, size: int, content: bytes) -> None:
@@ -122,7 +128,8 @@ def _opened(path: Path, how: int) -> int:
         return os.open(path, how)
     mode = 0o660 if _shared(path.parent) else 0o600
     handle = os.open(path, how | os.O_CREAT, mode)
-    os.chmod(path, mode)
+    if os.fstat(handle).st_mode & 0o777 != mode:
+        os.chmod(path, mode)
     return handle
 
 

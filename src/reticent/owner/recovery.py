@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -22,7 +21,7 @@ def recover(ledger: Path, targets: Iterable[Path] = ()) -> list[str]:
             said.extend([sentence] if sentence else [])
 
     settle(ledger)
-    places = [Path(tempfile.gettempdir())]
+    places = [staging.temporary_place()]
     for target in targets:
         places += [target.parent, target, owner_folder(target) / target.name]
     removed = sum(staging.remove_stale(place, settle) for place in dict.fromkeys(places))

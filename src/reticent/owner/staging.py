@@ -21,6 +21,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from reticent.owner import private
+from reticent.owner.exchange import move
 from reticent.release.disk import writing
 
 PREFIX = ".reticent-stage-"
@@ -50,13 +51,13 @@ def staged(target: Path | None) -> Iterator[Path]:
 
 
 @contextmanager
-def new_file(target: Path) -> Iterator[Path]:
+def new_file(target: Path, *, only_new: bool = False) -> Iterator[Path]:
     """A path to write to; what is there when the block ends takes the target's place in one step."""
     with staged(target) as folder:
         with writing(target):
             yield folder / target.name
             private.sync(folder / target.name)
-            os.replace(folder / target.name, target)
+            (move if only_new else os.replace)(folder / target.name, target)
             private.sync(target.parent)
         discard(folder)
 
@@ -73,6 +74,12 @@ def note(folder: Path, target: Path, ledger: Path | None) -> None:
     """From here on others must ask the ledger's journal before they remove the folder."""
     said = {"target": target.name, "ledger": None if ledger is None else str(ledger.resolve())}
     private.write(folder.parent / NOTE, json.dumps(said))
+
+
+def temporary_place() -> Path:
+    """Where temporary releases are staged, without the trial file that `tempfile` writes to find it."""
+    named = (os.environ.get(name) for name in ("TMPDIR", "TEMP", "TMP"))
+    return next((Path(name) for name in named if name and os.path.isdir(name)), Path("/tmp"))  # looked at
 
 
 def stale(place: Path) -> list[Path]:
