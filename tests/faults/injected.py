@@ -30,8 +30,8 @@ WAYS = {  # a name for each way in which the n-th change goes wrong: the library
     "disk full from there on": ("full", 0),
     "read-only from there on": ("on", ERRORS["EROFS"]),
 }
-PUBLISH = ("publish", "job.toml", "-o", "out/release")
-BATCHES = ("publish", "batches.toml", "-o", "out", "--batch-by", "day")
+PUBLISH = ("publish", "job.toml", "-o", "out/release", "--json")
+BATCHES = ("publish", "batches.toml", "-o", "out", "--batch-by", "day", "--json")
 
 
 @dataclass(frozen=True)

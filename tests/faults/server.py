@@ -1,4 +1,4 @@
-"""A process that has loaded everything and forks a child for each command: killing one costs no start.
+"""A process that forks a child for each command and imports what its children had to: killing one costs no start.
 
 Started with `faults.c` preloaded.  A line of JSON in: the words of a command, where to run it, and which change to spoil
 how.  A line out: how the child ended, how many changes it made, what it printed.
@@ -6,7 +6,9 @@ how.  A line out: how the child ended, how many changes it made, what it printed
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
+import importlib
 import json
 import os
 import resource
@@ -17,20 +19,11 @@ from pathlib import Path
 MODES = {"count": 0, "kill": 1, "term": 2, "half": 3, "once": 4, "on": 5, "full": 6}
 
 
-def load() -> None:
-    """Import what a command needs and start no thread: a child has only the thread that forked it."""
-    import duckdb  # noqa: F401  # loaded here and used by the children
-    import pyarrow.parquet  # noqa: F401
-
-    import reticent.audit
-    import reticent.batches
-    import reticent.cli.audit
-    import reticent.cli.export
-    import reticent.cli.publish
-    import reticent.methods.mondrian
-    import reticent.publish
-    import reticent.recipe.generalized
-    import reticent.release.database  # noqa: F401
+def load(names: list[str]) -> None:
+    """Import what a child had to, without starting a thread: a child has only the thread that forked it."""
+    for name in names:
+        with contextlib.suppress(Exception):  # some modules are made by others and cannot be imported by name
+            importlib.import_module(name)
 
 
 def arm(library: ctypes.CDLL, asked: dict) -> None:
@@ -41,9 +34,10 @@ def arm(library: ctypes.CDLL, asked: dict) -> None:
     ctypes.memmove(ctypes.addressof(ctypes.c_char.in_dll(library, "fault_root")), root + b"\0", len(root) + 1)
 
 
-def child(asked: dict, out: int, count: int) -> None:
+def child(asked: dict, out: int, told: int) -> None:
     from reticent.cli.main import main
 
+    known = set(sys.modules)
     os.dup2(out, 1)
     os.dup2(out, 2)
     os.chdir(asked["folder"])
@@ -63,30 +57,25 @@ def child(asked: dict, out: int, count: int) -> None:
         sys.stderr.flush()
     finally:
         made = ctypes.c_int.in_dll(library, "fault_count").value
-        library.fault_root = b""
-        os.pwrite(count, str(made).encode(), 0)
+        os.pwrite(told, json.dumps({"changes": made, "modules": sorted(set(sys.modules) - known)}).encode(), 0)
         os._exit(code)
 
 
 def serve() -> None:
-    load()
     for line in sys.stdin:
         asked = json.loads(line)
-        with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as count:
+        with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as told:
             number = os.fork()
             if number == 0:
-                child(asked, out.fileno(), count.fileno())
+                child(asked, out.fileno(), told.fileno())
             _, status, used = os.wait4(number, 0)
             out.seek(0)
-            count.seek(0)
-            said = out.read().decode(errors="replace")
-            told = {
-                "code": os.waitstatus_to_exitcode(status),
-                "changes": int(count.read() or 0),
-                "said": said,
-                "cpu": used.ru_utime + used.ru_stime,
-            }
-        sys.stdout.write(json.dumps(told) + "\n")
+            told.seek(0)
+            facts = json.loads(told.read() or '{"changes": 0, "modules": []}')
+            said = {"code": os.waitstatus_to_exitcode(status), "changes": facts["changes"],
+                    "said": out.read().decode(errors="replace"), "cpu": used.ru_utime + used.ru_stime}  # fmt: skip
+        load(facts["modules"])
+        sys.stdout.write(json.dumps(said) + "\n")
         sys.stdout.flush()
 
 

@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import TextIO
 
 from tests.faults.injected import SCENARIOS, WAYS, Server, changes_of, compiled, spoil, template
 
@@ -21,10 +22,11 @@ def main() -> int:
     asked.add_argument("--way", action="append", choices=WAYS)
     given = asked.parse_args()
     wrong_in_all, started = 0, time.process_time()
-    with tempfile.TemporaryDirectory(prefix="reticent-faults-") as made:
+    memory = "/dev/shm" if Path("/dev/shm").is_dir() else None  # a file system in memory, where there is one
+    with tempfile.TemporaryDirectory(prefix="reticent-faults-", dir=memory) as made:
         place = Path(made).resolve()
         server = Server(compiled(place))
-        print("| scenario | way | changes | spoiled | wrong |", "|---|---|---|---|---|", sep="\n", flush=True)
+        say("| scenario | way | changes | spoiled | wrong |", "|---|---|---|---|---|")
         for name in given.scenario or SCENARIOS:
             before = place / name.replace(" ", "-")
             template(server, place / "work", before, SCENARIOS[name])
@@ -33,14 +35,17 @@ def main() -> int:
                 points = range(1, changes + 1, given.every)
                 wrong = [(at, one) for at in points
                          for one in spoil(server, before, place / "work", SCENARIOS[name], at, way)]  # fmt: skip
-                print(f"| {name} | {way} | {changes} | {len(points)} | {len({at for at, _ in wrong})} |", flush=True)
-                print(*(f"  at {at}: {one}" for at, one in wrong), sep="\n", end="\n" if wrong else "", file=sys.stderr)
+                say(f"| {name} | {way} | {changes} | {len(points)} | {len({at for at, _ in wrong})} |")
+                say(*(f"  at {at}: {one}" for at, one in wrong), to=sys.stderr)
                 wrong_in_all += len(wrong)
         server.end()
-    print(
-        f"{wrong_in_all} wrong; {time.process_time() - started:.0f} CPU s beside those of the commands", file=sys.stderr
-    )
+    say(f"{wrong_in_all} wrong; {time.process_time() - started:.0f} CPU s beside those of the commands.", to=sys.stderr)
     return 1 if wrong_in_all else 0
+
+
+def say(*lines: str, to: TextIO = sys.stdout) -> None:
+    to.writelines(f"{line}\n" for line in lines)
+    to.flush()
 
 
 if __name__ == "__main__":

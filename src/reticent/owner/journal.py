@@ -165,7 +165,8 @@ def switch_notes(intent: Intent) -> None:
 def close(ledger: Path, intent: Intent) -> None:
     """Nothing remains of what was replaced, and the journal ends."""
     for folder in (intent.notes_beside, intent.notes_aside):
-        shutil.rmtree(folder, ignore_errors=True)
+        if folder.exists():
+            shutil.rmtree(folder)
     staging.discard(Path(intent.staged))
     os.rename(ledger / JOURNAL, ledger / DRAFT)
     private.sync(ledger)
