@@ -96,8 +96,10 @@ class Server:
 
     def end(self) -> None:
         assert self.process.stdin is not None
+        assert self.process.stdout is not None
         self.process.stdin.close()
         self.process.wait(60)
+        self.process.stdout.close()
 
 
 def template(server: Server, folder: Path, before: Path, scenario: Scenario) -> None:

@@ -146,7 +146,9 @@ def write_notes(ledger: Path, intent: Intent) -> None:
     private.make_folder(beside.parent)
     if intent.batches and not (beside.parent / PLACE).exists():
         private.write(beside.parent / PLACE, written_place(Path(intent.batches)))
-    shutil.rmtree(beside, ignore_errors=True)
+    for left in (beside, intent.notes_aside):  # by a process that was ended here
+        if left.exists():
+            shutil.rmtree(left)
     private.make_folder(beside, inside=True)
     for path in sorted(notes.iterdir()):
         private.write_new(beside / path.name, path.read_bytes())

@@ -33,6 +33,8 @@ def kept(folder: Path, mark: str) -> Content:
         rows, counts = int(head["rows"]), words[:, -1].astype(np.int64)
     except (KeyError, TypeError, OverflowError) as error:
         raise ValueError from error
+    if not columns or not all(isinstance(name, str) for name in columns):
+        raise ValueError
     if not len(counts) or counts.min() < 1 or rows < 1 or rate <= 0 or int(sizes @ times) != rows:
         raise ValueError
     return Content(columns, rows, mark, words[:, :-1], counts, rate, sizes, times)
