@@ -10,19 +10,20 @@ from __future__ import annotations
 
 import json
 import re
-import secrets
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from reticent.errors import ColumnError, PromiseUnreachable, suggest
+from reticent.errors import ColumnError, OutputExists, PromiseUnreachable, suggest
 from reticent.job import Job
-from reticent.owner import private, store
+from reticent.owner import private, staging
 from reticent.owner.fingerprint import Rows
+from reticent.owner.keeping import refuse_existing
 from reticent.owner.ledger import Ledger
-from reticent.owner.notes import owner_folder
+from reticent.owner.places import PLACE, notes_folder, refuse_overlap, written_place
+from reticent.owner.recovery import recover
 from reticent.publish import publish
 from reticent.release.disk import writing
 from reticent.table import source as sources
@@ -50,6 +51,8 @@ def publish_batches(
     A batch that cannot keep the promise is left out and the summary says so; the others are published.
     """
     to, book = Path(to), Ledger.of(ledger)
+    refuse_overlap(to, book.folder)
+    recover(book.folder, [to])
     progress("reading")
     rows = sources.collect(sources.scan(job.source, frame), "Reading the rows")
     if by not in rows.columns:
@@ -57,28 +60,44 @@ def publish_batches(
     columns = resolve(job.columns, rows.columns, "drop")
     _refuse_telling(by, rows[by], columns.get(by))
     parts = list(_parts(rows, by, keep=by in columns))
-    for name, _ in parts:
-        store.refuse_existing(to / name, force)
+    _refuse_places(to, [name for name, _ in parts], force)
     source = job.source if frame is None else None
     whole = Rows.of(rows.lazy(), [*with_role(columns, Role.QUASI), *with_role(columns, Role.SENSITIVE)], source)
     book.refuse_again(to, whole, again)
-    owner = owner_folder(to) / to.name
-    book = book.for_batch(secrets.token_hex(8), whole, owner)
-    batches = []
+    book, batches = book.for_batches(whole, to), []
     for at, (name, part) in enumerate(parts):
         progress(f"batch {at + 1} of {len(parts)}")
-        batches.append(_publish_one(job, part, to / name, None if seed is None else seed + at, force, book))
+        number = None if seed is None else seed + at
+        batches.append(_publish_one(job, part, to / name, seed=number, force=force, again=again, ledger=book))
     found = _summary(by, batches)
-    with writing(owner):
-        private.make_folder(owner)
-        private.write(owner / SUMMARY, json.dumps(found, indent=1) + "\n")
+    _write_summary(to, found)
     return found
 
 
-def _publish_one(job: Job, part: pl.DataFrame, to: Path, seed: int | None, force: bool, book: Ledger) -> dict[str, Any]:
+def _refuse_places(to: Path, names: list[str], force: bool) -> None:
+    if (to / "manifest.json").exists():
+        raise OutputExists(
+            f"{to} is a release: batches cannot be put into it.", why="A release is handed out whole, as it was made.",
+            attempt="another name.",
+        )  # fmt: skip
+    for name in names:
+        refuse_existing(to / name, force)
+
+
+def _write_summary(to: Path, found: dict[str, Any]) -> None:
+    """In the owner's folder, beside the batches' notes."""
+    notes = notes_folder(to)
+    with writing(notes):
+        private.make_folder(notes)
+        for name, content in ((PLACE, written_place(to)), (SUMMARY, json.dumps(found, indent=1).encode() + b"\n")):
+            with staging.new_file(notes / name) as path:
+                private.write(path, content)
+
+
+def _publish_one(job: Job, part: pl.DataFrame, to: Path, **how: Any) -> dict[str, Any]:
     """One batch; the ledger was asked about all of them together before."""
     try:
-        release = publish(job, frame=part, to=to, seed=seed, force=force, again=True, ledger=book)
+        release = publish(job, frame=part, to=to, **how)
     except PromiseUnreachable as error:
         return {"batch": to.name, "published": False, "source_rows": len(part), "why": str(error)}
     return {"batch": to.name, "published": True, "source_rows": len(part), "rows": release.manifest.rows,
@@ -117,7 +136,7 @@ def _refuse_telling(by: str, values: pl.Series, column: Column | None) -> None:
 def _parts(rows: pl.DataFrame, by: str, *, keep: bool) -> Iterator[tuple[str, pl.DataFrame]]:
     """Each batch under a name that a folder can have, in the order of the column's values."""
     columns = [name for name in rows.columns if keep or name != by]
-    seen: set[str] = {SUMMARY}  # the owner's folder has the batches' notes beside the summary
+    seen: set[str] = {SUMMARY, PLACE}  # the owner's folder has the batches' notes beside these
     for value in rows[by].unique().sort().to_list():
         name = re.sub(r"[^A-Za-z0-9._-]+", "-", str(value)).strip("-.") or "batch"
         while name in seen:

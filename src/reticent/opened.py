@@ -11,8 +11,10 @@ from typing import Any
 
 import polars as pl
 
-from reticent.owner import store
+from reticent.owner import keeping, staging
 from reticent.owner.ledger import Ledger
+from reticent.owner.places import refuse_overlap
+from reticent.owner.recovery import recover
 from reticent.release import bundle
 from reticent.release.answer import Answer
 from reticent.release.disk import writing
@@ -29,7 +31,7 @@ class Release:
         self.manifest: Manifest = bundle.verify(self.folder)
         self._owned = owned  # what save() writes to the owner's folder; None for a release that was opened
         if owned is not None and owned.get("temporary"):
-            weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
+            weakref.finalize(self, staging.discard, self.folder)
 
     @property
     def kind(self) -> str:
@@ -102,23 +104,30 @@ class Release:
         """Put the folder in its place, atomically, and note it in the ledger and in the owner's folder beside it."""
         target = Path(target)
         owned = self._owned or {}
-        store.refuse_existing(target, force)
         book = Ledger.of(ledger or owned.get("ledger"))
+        refuse_overlap(target, book.folder)
+        recover(book.folder, [target])
+        keeping.refuse_existing(target, force)
         book.refuse_again(target, owned.get("source"), again)
-        with store.staged(target) as staged:
+        with staging.staged(target) as staged:
             with writing(target):
                 shutil.copytree(self.folder, staged, dirs_exist_ok=True)
-            with store.kept(staged, target, force):
-                if self._owned is not None:
-                    notes = {key: owned[key] for key in ("source", "audit", "job", "promises", "notices")}
-                    book.record(target, digest=bundle.digest(target), **notes)
+            if self._owned is None:
+                keeping.put_alone(staged, target, force)
+            else:
+                notes = {key: owned[key] for key in ("source", "audit", "job", "promises", "notices")}
+                book.keep(staged, target, force=force, again=again, **notes)
         return target
 
     def to_database(self, url: str, table: str) -> list[str]:
         """Write the release as tables of a database (PostgreSQL, SQLite, DuckDB) and its manifest beside them."""
-        from reticent.release.database import write
+        from reticent.release.database import new_file, write
 
-        return write(self.tables, (self.folder / bundle.MANIFEST).read_text(encoding="utf-8"), url, table)
+        manifest = (self.folder / bundle.MANIFEST).read_text(encoding="utf-8")
+        if (path := new_file(url)) is None:
+            return write(self.tables, manifest, url, table)
+        with staging.new_file(path, only_new=True) as staged:
+            return write(self.tables, manifest, url, table, staged)
 
     def __repr__(self) -> str:
         promises = ", ".join(promise.name for promise in self.manifest.promises)

@@ -21,9 +21,12 @@ from reticent.gate import handed, recount
 from reticent.job import Job
 from reticent.methods.compose import left_to_method, plan, settled
 from reticent.opened import Release
-from reticent.owner import store
 from reticent.owner.fingerprint import Rows
+from reticent.owner.keeping import refuse_existing
 from reticent.owner.ledger import Ledger
+from reticent.owner.places import refuse_overlap
+from reticent.owner.recovery import recover
+from reticent.owner.staging import staged as staged_for
 from reticent.randomness import Random
 from reticent.recipe.kind import Writer
 from reticent.refusals import refuse_several, refuse_unable
@@ -57,8 +60,7 @@ def publish(
     """
     target = None if to is None else Path(to)
     refuse_unable(job)
-    if target is not None:
-        store.refuse_existing(target, force)
+    settled_before = begin(target, ledger, force)
     progress("reading")
     lazy, columns = read(job, frame)
     looked = beside.look(lazy, columns)
@@ -71,15 +73,26 @@ def publish(
     writer = planned(job, counted, rng, progress)
     progress("writing")
     frames = writer.frames(*local.apply(counted, writer.recipe, rng, lazy))
-    with store.staged(target) as staged:
+    with staged_for(target) as staged:
         fields = {**declared(job, rng, counted.cells), **writer.fields(counted.carried_types)}
         with writing(target):
             bundle.write(staged, frames, fields, job.release.format)
         del frames
         progress("auditing")
         found = recount(staged, job, handed(job, counted, writer.recipe))
-        owned = to_own(job, rows, found, (*looked.notices, *_noticed(job, counted.cells)))
-        return keep(staged, target, owned, force, ledger)
+        owned = to_own(job, rows, found, (*settled_before, *looked.notices, *_noticed(job, counted.cells)))
+        return keep(staged, target, owned, ledger, force=force, again=again)
+
+
+def begin(target: Path | None, ledger: Any, force: bool) -> list[str]:
+    """Settle what interrupted runs left, in sentences, and refuse a target that cannot be, before any data is read."""
+    if target is None:
+        return []
+    folder = Ledger.of(ledger).folder
+    refuse_overlap(target, folder)
+    settled_before = recover(folder, [target])
+    refuse_existing(target, force)
+    return settled_before
 
 
 def _noticed(job: Job, cells: Cells) -> list[str]:
@@ -89,13 +102,12 @@ def _noticed(job: Job, cells: Cells) -> list[str]:
     return [*method, *map(str, spelled_alike(cells)), *promised]
 
 
-def keep(staged: Path, target: Path | None, owned: dict[str, Any], force: bool, ledger: Any) -> Release:
+def keep(staged: Path, target: Path | None, owned: dict[str, Any], ledger: Any, **how: bool) -> Release:
     """The staged release in its place and in the ledger, or, without a place, temporary until `save`."""
     if target is None:
         return Release(staged, owned={**owned, "temporary": True, "ledger": ledger})
-    with store.kept(staged, target, force):
-        Ledger.of(ledger).record(target, digest=bundle.digest(target), **owned)
-        return Release(target, owned=owned)
+    Ledger.of(ledger).keep(staged, target, **how, **owned)
+    return Release(target, owned=owned)
 
 
 def planned(job: Job, counted: local.Counted, rng: Random, progress: Progress) -> Writer:

@@ -16,7 +16,7 @@ import pytest
 
 import reticent as rt
 from reticent.engines import local
-from reticent.owner import ledger
+from reticent.owner import journal
 from reticent.release import bundle
 from tests.cli.conftest import CANARY, Place
 
@@ -66,7 +66,7 @@ def test_memory_that_ran_out_is_said_so(run, place, monkeypatch):
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO, errno.EACCES, errno.EROFS, errno.EDQUOT])
 @pytest.mark.parametrize(
-    "at", ["tempfile.mkdtemp", "reticent.release.bundle.write", "os.rename", "reticent.owner.ledger._append"]
+    "at", ["tempfile.mkdtemp", "reticent.release.bundle.write", "os.rename", "reticent.owner.journal.add_line"]
 )
 def test_a_disk_that_refuses_ends_with_74_and_leaves_nothing(run, place, monkeypatch, at, number):
     before = place.contents()
@@ -81,7 +81,7 @@ def test_a_disk_that_refuses_ends_with_74_and_leaves_nothing(run, place, monkeyp
 def test_a_disk_that_refuses_leaves_the_old_release_and_its_notes(run, place, monkeypatch):
     assert run("publish", "job.toml", "-o", "release").code == 0
     before = place.contents()
-    monkeypatch.setattr(ledger, "_append", raising(OSError(errno.ENOSPC, "No space left on device")))
+    monkeypatch.setattr(journal, "add_line", raising(OSError(errno.ENOSPC, "No space left on device")))
     assert run("publish", "job.toml", "-o", "release", "--force", "--again").code == 74
     assert place.contents() == before
     assert rt.audit("release").kept
@@ -168,8 +168,11 @@ sys.exit(main(["publish", "job.toml", "-o", "a/release", "--json"]))
 """
 
 
-@pytest.mark.parametrize("stage", STAGES)
-def test_ctrl_c_in_the_middle_ends_with_130_and_nothing_is_written(place, tmp_path_factory, stage):
+@pytest.mark.parametrize(
+    ("stage", "number"),
+    [*((stage, signal.SIGINT) for stage in STAGES), ("writing", signal.SIGTERM), ("writing", signal.SIGHUP)],
+)
+def test_ctrl_c_or_an_order_to_end_ends_with_130_and_nothing_is_written(place, tmp_path_factory, stage, number):
     before = place.contents()
     flag = tmp_path_factory.mktemp("flag") / "here"
     script = WAITING.format(at=STAGES[stage], flag=str(flag))
@@ -181,7 +184,7 @@ def test_ctrl_c_in_the_middle_ends_with_130_and_nothing_is_written(place, tmp_pa
         while not flag.exists() and process.poll() is None and time.monotonic() < until:
             time.sleep(0.02)
         assert flag.exists(), process.communicate(timeout=5)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         out, err = process.communicate(timeout=30)
     finally:
         process.kill()
@@ -192,13 +195,14 @@ def test_ctrl_c_in_the_middle_ends_with_130_and_nothing_is_written(place, tmp_pa
 
 
 def test_ctrl_c_while_the_release_is_put_in_place_comes_too_late(run, place, monkeypatch):
-    append = ledger._append
+    add = journal.add_line
 
     def interrupted(*given):
         os.kill(os.getpid(), signal.SIGINT)
-        append(*given)
+        os.kill(os.getpid(), signal.SIGTERM)
+        add(*given)
 
-    monkeypatch.setattr(ledger, "_append", interrupted)
+    monkeypatch.setattr(journal, "add_line", interrupted)
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         assert run("publish", "job.toml", "-o", "release").code == 0

@@ -5,8 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -115,24 +113,3 @@ def test_a_ledger_of_the_first_version_is_still_obeyed(tmp_path):
         rt.publish(job(tmp_path / "people.csv"), to=tmp_path / "new")
     rt.publish(job(tmp_path / "people.csv"), to=tmp_path / "new", again=True)
     assert (tmp_path / "reticent-owner" / "ledger.jsonl").read_text() == json.dumps(old) + "\n"
-
-
-def test_processes_that_write_at_once_lose_no_line(tmp_path):
-    script = """
-import sys
-from pathlib import Path
-import polars as pl
-from reticent.owner.fingerprint import Rows
-from reticent.owner.ledger import Ledger
-for at in range(10):
-    name = f"{sys.argv[2]}-{at}"
-    rows = Rows.of(pl.LazyFrame({"a": [f"{name} {i}" for i in range(30)]}), ["a"])
-    target = Path(sys.argv[1]).parent / name
-    Ledger.of(sys.argv[1]).record(target, digest=name, source=rows, audit={}, job="", promises=[])
-"""
-    started = [
-        subprocess.Popen([sys.executable, "-c", script, str(tmp_path / "ledger"), str(number)]) for number in range(3)
-    ]
-    assert [process.wait(60) for process in started] == [0, 0, 0]
-    names = [entry["release"] for entry in Ledger.of(tmp_path / "ledger").entries()]
-    assert sorted(names) == sorted(f"{number}-{at}" for number in range(3) for at in range(10))

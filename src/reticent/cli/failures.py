@@ -34,6 +34,10 @@ class Interrupted(ReticentError):
     exit_code = 130
 
 
+class Terminated(BaseException):
+    """The process was told to end.  No KeyboardInterrupt, which some methods take as "enough"."""
+
+
 class UsageError(RequestError):
     pass
 
@@ -58,7 +62,7 @@ def known(error: BaseException) -> ReticentError:
     """The error as one of ours."""
     if isinstance(error, ReticentError):
         return error
-    if isinstance(error, KeyboardInterrupt) or type(error).__name__ == "Abort":
+    if isinstance(error, KeyboardInterrupt | Terminated) or type(error).__name__ == "Abort":
         return Interrupted("Interrupted; nothing was written.")
     if hasattr(error, "format_message"):  # the parser's own
         return UsageError(error.format_message(), attempt="--help.")

@@ -9,10 +9,14 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
-from reticent.cli.failures import Wishes, tell
+from reticent.cli.failures import Terminated, Wishes, tell
+from reticent.cli.settling import settle
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -34,10 +38,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def run(words: list[str], wishes: Wishes) -> int:
     try:
-        from reticent.cli.app import command
-
-        # On its own the parser ends the process with 2 for a usage error, which means "unreachable" here.
-        code = command(words).main(words, "reticent", standalone_mode=False)
+        with _told_to_end():
+            code = _command(words)
     except BrokenPipeError:
         raise
     except SystemExit as error:  # how the parser ends where the reader of a pipe has seen enough
@@ -47,6 +49,34 @@ def run(words: list[str], wishes: Wishes) -> int:
     if code == 130:  # the parser's word for Ctrl-C
         return tell(KeyboardInterrupt(), wishes)
     return code if isinstance(code, int) else 0
+
+
+def _command(words: list[str]) -> object:
+    for line in settle(words):
+        print(line, file=sys.stderr)
+    from reticent.cli.app import command
+
+    # On its own the parser ends the process with 2 for a usage error, which means "unreachable" here.
+    return command(words).main(words, "reticent", standalone_mode=False)
+
+
+@contextmanager
+def _told_to_end() -> Iterator[None]:
+    """An order to end (SIGTERM), or a terminal that closes, cleans up as Ctrl-C does; nohup has the latter ignored."""
+
+    def end(*_: object) -> None:
+        raise Terminated
+
+    numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    ours = threading.current_thread() is threading.main_thread()
+    taken = [number for number in numbers if ours and signal.getsignal(number) is signal.SIG_DFL]
+    for number in taken:
+        signal.signal(number, end)
+    try:
+        yield
+    finally:
+        for number in taken:
+            signal.signal(number, signal.SIG_DFL)
 
 
 if __name__ == "__main__":

@@ -51,7 +51,7 @@ def publish(
     from reticent.cli.printing import note, say, say_json, stages
     from reticent.job import Job
     from reticent.owner.ledger import Ledger
-    from reticent.owner.notes import owner_folder
+    from reticent.owner.places import notes_folder, owner_folder
     from reticent.owner.together import no_longer_promised
     from reticent.publish import publish as publish_job
 
@@ -80,7 +80,7 @@ def publish(
     say(f"Published {output}.", "")
     say_findings(found)
     say("", f"Digest  {release.digest}", f"Yours   {owner} (never hand it out)")
-    say(f"Check   reticent audit {output} --expect-digest $(cat {owner / output.name / 'digest.txt'})")
+    say(f"Check   reticent audit {output} --expect-digest $(cat {notes_folder(output) / 'digest.txt'})")
     for line in (*release.notices, *together):
         note(f"Note: {line}")
     if seed is not None:

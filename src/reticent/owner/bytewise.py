@@ -15,11 +15,10 @@ from reticent.table.source import Source
 
 def noted(entries: Sequence[dict[str, Any]], source: Source | None) -> list[dict[str, Any]]:
     """Those of a first ledger's entries that note this source."""
-    first = [entry for entry in entries if entry.get("source")]
-    if not first or source is None:
+    if not entries or source is None:
         return []
     known = fingerprint(source)
-    return [entry for entry in first if entry["source"] == known]
+    return [entry for entry in entries if entry["source"] == known]
 
 
 def fingerprint(source: Source) -> str | None:

@@ -6,27 +6,19 @@ One line of JSON, then 64-bit words: for each sampled combination the hashes of 
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 import numpy as np
 
-from reticent.owner import private
 from reticent.owner.fingerprint import Content
 
 
-def keep(folder: Path, content: Content) -> None:
-    path = folder / content.mark
-    if path.exists():
-        return
-    private.make_folder(folder, inside=True)
+def packed(content: Content) -> bytes:
     rate = content.rate if np.isfinite(content.rate) else None
     head = {"columns": content.columns, "rows": content.rows, "rate": rate,
             "sizes": content.sizes.tolist(), "times": content.times.tolist()}  # fmt: skip
     words = np.column_stack([content.hashes, content.counts.astype(np.uint64)])
-    part = path.with_suffix(".part")  # a crash leaves no half of it under its name
-    private.write(part, json.dumps(head).encode() + b"\n" + words.astype("<u8").tobytes())
-    os.replace(part, path)
+    return json.dumps(head).encode() + b"\n" + words.astype("<u8").tobytes()
 
 
 def kept(folder: Path, mark: str) -> Content:
@@ -36,8 +28,13 @@ def kept(folder: Path, mark: str) -> Content:
         head = json.loads(line)
         columns = tuple(head["columns"])
         words = np.frombuffer(rest, "<u8").reshape(-1, len(columns) + 1)
-        sizes, times = np.array(head["sizes"]), np.array(head["times"])
-        rate = np.inf if head["rate"] is None else head["rate"]
-        return Content(columns, head["rows"], mark, words[:, :-1], words[:, -1].astype(np.int64), rate, sizes, times)
-    except (KeyError, TypeError) as error:
+        sizes, times = np.array(head["sizes"], np.int64), np.array(head["times"], np.int64)
+        rate = np.inf if head["rate"] is None else float(head["rate"])
+        rows, counts = int(head["rows"]), words[:, -1].astype(np.int64)
+    except (KeyError, TypeError, OverflowError) as error:
         raise ValueError from error
+    if not columns or not all(isinstance(name, str) for name in columns):
+        raise ValueError
+    if not len(counts) or counts.min() < 1 or rows < 1 or rate <= 0 or int(sizes @ times) != rows:
+        raise ValueError
+    return Content(columns, rows, mark, words[:, :-1], counts, rate, sizes, times)

@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import polars as pl
 
-from reticent.errors import OutputExists, ReticentError, SourceError
+from reticent.errors import DiskError, OutputExists, ReticentError, SourceError
 from reticent.table.database import driver, path_of, quoted, redacted, scheme
 
 
-def write(frames: dict[str, pl.DataFrame], manifest: str, url: str, table: str) -> list[str]:
+def write(frames: dict[str, pl.DataFrame], manifest: str, url: str, table: str, path: Path | None = None) -> list[str]:
     """One table per data file (`people`, or `people_quasi` and `people_sensitive`) and `people_manifest`; all or none.
 
-    An existing table is never replaced.  Returns the names of the tables.
+    An existing table is never replaced.  `path` is where a new database file is staged.  Returns the tables' names.
     """
     names = {table if len(frames) == 1 else f"{table}_{name}": frame for name, frame in frames.items()}
     names[f"{table}_manifest"] = pl.DataFrame({"manifest": [manifest]})
     writer = {"postgresql": _postgresql, "sqlite": _sqlite, "duckdb": _duckdb}[scheme(url)]
     try:
-        writer(url, names)
+        writer(url, names, path)
     except (ReticentError, ImportError):
         raise
     except Exception as error:
+        if _disk_refuses(error):
+            raise DiskError(
+                f"{redacted(url)} cannot be written: the disk is full, read-only or broken.",
+                why="Nothing was written.",
+                attempt="more room, or another disk.",
+            ) from None
         if "exist" in str(error).lower():
             raise OutputExists(
                 f"{redacted(url)} has a table of that name.",
@@ -31,7 +39,21 @@ def write(frames: dict[str, pl.DataFrame], manifest: str, url: str, table: str) 
     return list(names)
 
 
-def _postgresql(url: str, tables: dict[str, pl.DataFrame]) -> None:
+def new_file(url: str) -> Path | None:
+    """The database file that a URL names and that is not there yet; None of a database that is."""
+    path = None if scheme(url) == "postgresql" else path_of(url, there=False)
+    return None if path is None or path.exists() else path
+
+
+def _disk_refuses(error: Exception) -> bool:
+    """SQLite numbers what the disk refuses (read-only, failed, full, cannot be opened), DuckDB has a class for it."""
+    number = getattr(error, "sqlite_errorcode", None)
+    if number is not None:
+        return number & 0xFF in (8, 10, 13, 14)
+    return isinstance(error, OSError) or type(error).__name__ in ("IOException", "FatalException")
+
+
+def _postgresql(url: str, tables: dict[str, pl.DataFrame], path: Path | None = None) -> None:
     dbapi = driver("adbc_driver_postgresql.dbapi", "postgres")
     with dbapi.connect(url) as connection, connection.cursor() as cursor:
         for name, frame in tables.items():
@@ -43,11 +65,11 @@ def _postgresql(url: str, tables: dict[str, pl.DataFrame]) -> None:
 _AFFINITY = {pl.String: "TEXT", pl.Boolean: "INTEGER", pl.Float32: "REAL", pl.Float64: "REAL"}
 
 
-def _sqlite(url: str, tables: dict[str, pl.DataFrame]) -> None:
+def _sqlite(url: str, tables: dict[str, pl.DataFrame], path: Path | None) -> None:
     import sqlite3
     from contextlib import closing
 
-    with closing(sqlite3.connect(path_of(url, there=False), isolation_level=None)) as connection:
+    with closing(sqlite3.connect(path or path_of(url, there=False), isolation_level=None)) as connection:
         connection.execute("BEGIN")
         try:
             for name, frame in tables.items():
@@ -58,7 +80,8 @@ def _sqlite(url: str, tables: dict[str, pl.DataFrame]) -> None:
                 connection.executemany(f"INSERT INTO {quoted(name)} VALUES ({marks})", plain.iter_rows())
             connection.execute("COMMIT")
         except BaseException:
-            connection.execute("ROLLBACK")
+            if connection.in_transaction:  # a full disk has rolled it back already
+                connection.execute("ROLLBACK")
             raise
 
 
@@ -72,9 +95,9 @@ def _affinity(dtype: pl.DataType) -> str:
     return _AFFINITY.get(dtype.base_type(), "TEXT")
 
 
-def _duckdb(url: str, tables: dict[str, pl.DataFrame]) -> None:
+def _duckdb(url: str, tables: dict[str, pl.DataFrame], path: Path | None) -> None:
     duckdb = driver("duckdb", "query")
-    with duckdb.connect(str(path_of(url, there=False))) as connection:
+    with duckdb.connect(str(path or path_of(url, there=False))) as connection:
         connection.begin()
         for at, (name, frame) in enumerate(tables.items()):
             connection.register(f"release_{at}", frame.to_arrow())

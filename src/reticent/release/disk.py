@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import polars as pl
-
 from reticent.errors import DiskError
 
 _IN_WORDS = re.compile(r"os error (\d+)")
@@ -20,10 +18,8 @@ def writing(target: str | Path | None) -> Iterator[None]:
     """Turn what goes wrong with the disk in this block into a DiskError; everything else passes."""
     try:
         yield
-    except (OSError, pl.exceptions.PolarsError) as error:
-        number = getattr(error, "errno", None)
-        if number is None and (said := _IN_WORDS.search(str(error))):
-            number = int(said[1])
+    except Exception as error:
+        number = _number(error)
         if number is None:
             raise
         raise DiskError(
@@ -31,3 +27,13 @@ def writing(target: str | Path | None) -> Iterator[None]:
             why="Nothing was kept.",
             attempt="more room, a folder you may write to, or another disk.",
         ) from None
+
+
+def _number(error: Exception) -> int | None:
+    """The system's number of an error; Polars says it in words (it is known by its module, which need not be loaded)."""
+    if isinstance(error, OSError) and error.errno is not None:
+        return error.errno
+    if isinstance(error, OSError) or type(error).__module__.startswith("polars."):
+        said = _IN_WORDS.search(str(error))
+        return int(said[1]) if said else None
+    return None

@@ -1,0 +1,73 @@
+"""Two names exchanged in one step, and a name taken only where nothing has it, by the system's own calls.
+
+Linux has `renameat2` and macOS `renamex_np`.  Where the system or the file system has neither, `swap` says so and does
+nothing, and `move` looks first and renames then.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from pathlib import Path
+
+_HERE = -100  # AT_FDCWD: paths are relative to the working directory
+_ONLY_NEW, _EXCHANGE = (4, 2) if sys.platform == "darwin" else (1, 2)
+_LACKING = {errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EPERM}  # a sandbox answers EPERM
+
+
+def swap(one: Path, other: Path) -> bool:
+    """Each has the other's name at once; False, and nothing happened, where that cannot be done in one step."""
+    number = _renamed(one, other, _EXCHANGE)
+    if number and number not in _LACKING:
+        raise OSError(number, os.strerror(number), str(other))
+    return number == 0
+
+
+def move(one: Path, other: Path) -> None:
+    """A new name, which nothing may have: FileExistsError if something has it."""
+    number = _renamed(one, other, _ONLY_NEW)
+    if number in _LACKING:
+        if os.path.lexists(other):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(other))
+        os.rename(one, other)
+    elif number:
+        raise OSError(number, os.strerror(number), str(other))
+
+
+def put(folder: Path, place: Path, aside: Path, *, replace: bool) -> None:
+    """A folder in its place.  What it replaces has the folder's name then, or lies aside where two steps are needed."""
+    if not replace:
+        move(folder, place)
+    elif not swap(folder, place):
+        os.rename(place, aside)
+        try:
+            os.rename(folder, place)
+        except BaseException:
+            os.rename(aside, place)
+            raise
+
+
+def take_back(folder: Path, place: Path, aside: Path) -> None:
+    """Undo `put`."""
+    if os.path.lexists(aside):
+        os.rename(place, folder)
+        os.rename(aside, place)
+    elif os.path.lexists(folder):
+        swap(folder, place)
+    else:
+        move(place, folder)
+
+
+def _renamed(one: Path, other: Path, how: int) -> int:
+    """0, or the number of the error."""
+    import ctypes
+
+    try:
+        library = ctypes.CDLL(None, use_errno=True)
+        call = library.renamex_np if sys.platform == "darwin" else library.renameat2
+    except (AttributeError, OSError, TypeError):  # TypeError: Windows has no library of all that is loaded
+        return errno.ENOSYS
+    names = os.fsencode(one), os.fsencode(other)
+    given = (*names, how) if sys.platform == "darwin" else (_HERE, names[0], _HERE, names[1], how)
+    return 0 if call(*given) == 0 else ctypes.get_errno()

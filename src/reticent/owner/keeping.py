@@ -1,0 +1,114 @@
+"""Keeping a release: journalled, put in its place in one step, noted; or undone if any of it fails.
+
+At every moment the old release or the new one stands whole (or none, before the first).  A process that is ended in the
+middle leaves its journal, and the next command settles it (`journal`).
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from reticent.errors import OutputExists
+from reticent.owner import journal, private, staging
+from reticent.owner.exchange import put, take_back
+from reticent.owner.journal import Intent
+from reticent.owner.places import digest_of
+from reticent.release.disk import writing
+
+
+def refuse_existing(target: Path, force: bool) -> None:
+    with writing(target):
+        exists = os.path.lexists(target)
+        is_release = (target / "manifest.json").exists()
+        is_empty = target.is_dir() and not any(target.iterdir())
+    if exists and not force:
+        raise OutputExists(
+            f"{target} exists.",
+            why="A release is never overwritten silently.",
+            attempt="another name, or --force (force=True).",
+        )
+    if exists and not (is_release or is_empty):
+        raise OutputExists(
+            f"{target} exists and is no release.", why="--force replaces releases only.", attempt="another name."
+        )
+
+
+def keep(ledger: Path, intent: Intent, notes: Mapping[str, bytes | str], sketches: Mapping[str, bytes]) -> None:
+    """A staged release in its place, in the ledger and in the owner's notes.  The ledger's lock is held."""
+    staged, target = Path(intent.staged), Path(intent.target)
+    with writing(target):
+        staging.note(staged, target, ledger)
+    with writing(ledger):
+        journal.begin(ledger, intent, notes, sketches)
+    switched = False
+    try:
+        with writing(target):
+            _put_in_place(staged, target)
+        with writing(ledger):
+            journal.keep_sketches(ledger, intent)
+        with writing(Path(intent.notes)):
+            journal.write_notes(ledger, intent)
+        with writing(ledger):
+            journal.add_line(ledger, intent)
+        with writing(Path(intent.notes)):
+            journal.switch_notes(intent)
+            switched = True
+            private.sync(Path(intent.notes).parent)
+    except BaseException:
+        with suppress(OSError):  # what cannot be undone now is settled by the next command
+            _undo(ledger, intent, switched)
+        raise
+    with suppress(OSError):  # the release is kept; the next command clears what is left
+        journal.close(ledger, intent)
+
+
+def put_alone(staged: Path, target: Path, force: bool) -> None:
+    """A staged copy of a release in its place; nothing is noted of it."""
+    with uninterrupted(), writing(target):
+        os.chmod(staged, 0o755)
+        private.sync_all(staged)
+        refuse_existing(target, force)
+        staging.note(staged, target, None)
+        _put_in_place(staged, target)
+        staging.discard(staged)
+
+
+def _put_in_place(staged: Path, target: Path) -> None:
+    replace = os.path.lexists(target)
+    try:
+        put(staged, target, staged.parent / staging.REPLACED, replace=replace)
+    except FileExistsError:
+        raise OutputExists(f"{target} exists by now: another process made it.", attempt="another name.") from None
+    private.sync(target.parent)
+    private.sync(staged.parent)
+
+
+def _undo(ledger: Path, intent: Intent, switched: bool) -> None:
+    """Take back what was done since the journal was begun, the latest first."""
+    staged, target, digest = Path(intent.staged), Path(intent.target), intent.entry["digest"]
+    if switched:
+        take_back(intent.notes_beside, Path(intent.notes), intent.notes_aside)
+    if digest_of(staged) != digest and digest_of(target) == digest:
+        take_back(staged, target, staged.parent / staging.REPLACED)
+        private.sync(target.parent)
+    journal.roll_back(ledger, intent)
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """A Ctrl-C, or an order to end, between the journal's first and last word comes too late."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    names = [name for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    before = {number: signal.signal(number, signal.SIG_IGN) for number in (getattr(signal, name) for name in names)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)

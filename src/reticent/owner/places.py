@@ -1,0 +1,99 @@
+"""Where things of the owner lie: the ledger, the owner's folder, each release's notes; and where no release may lie."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+
+from reticent.errors import OutputExists, RequestError
+
+OWNER = "reticent-owner"
+PLACE, DIGEST = "place.txt", "digest.txt"
+
+
+def ledger_folder(given: str | Path | None = None) -> Path:
+    """The ledger's folder: the one that is given, else RETICENT_LEDGER, else one in the user's state folder."""
+    if given or os.environ.get("RETICENT_LEDGER"):
+        return Path(given or os.environ["RETICENT_LEDGER"])
+    try:
+        return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "reticent"
+    except RuntimeError:
+        raise RequestError(
+            "There is no home folder to keep the ledger in.", attempt="--ledger FOLDER (ledger=), or RETICENT_LEDGER."
+        ) from None
+
+
+def owner_folder(target: Path) -> Path:
+    return Path(os.environ.get("RETICENT_OWNER") or target.parent / OWNER)
+
+
+def notes_folder(target: Path) -> Path:
+    """Where a release's notes are, or will be: by its name, or by its name and place where another has the name.
+
+    Only RETICENT_OWNER can hold notes of two releases of one name.  Whose notes a folder has stands in its `place.txt`;
+    notes of an earlier version lack one and are this release's if they have its digest.
+    """
+    notes = owner_folder(target) / target.name
+    if not os.environ.get("RETICENT_OWNER") or not notes.exists():
+        return notes
+    place = written_place(target)
+    try:
+        ours = (notes / PLACE).read_bytes() == place
+    except FileNotFoundError:
+        ours = digest_noted(notes) == digest_of(target) is not None
+    except OSError:
+        ours = False
+    return notes if ours else notes.with_name(f"{notes.name}-{hashlib.sha256(place).hexdigest()[:8]}")
+
+
+def written_place(target: Path) -> bytes:
+    """A release's place as its notes say it."""
+    return os.fsencode(target.resolve()) + b"\n"
+
+
+def digest_of(folder: Path) -> str | None:
+    """A release's digest as `bundle.digest` has it, without loading what reads a release; None where there is none."""
+    try:
+        with open(folder / "manifest.json", "rb") as handle:
+            return hashlib.file_digest(handle, "sha256").hexdigest()
+    except OSError:
+        return None
+
+
+def digest_noted(notes: Path) -> str | None:
+    try:
+        return (notes / DIGEST).read_text(encoding="ascii").strip()
+    except (OSError, ValueError):
+        return None
+
+
+def refuse_overlap(target: Path, ledger: Path) -> None:
+    """A release is handed out whole: neither does it lie among what stays with the owner, nor does that lie in it."""
+    try:
+        place = target.resolve()
+        held = {"owner's folder": owner_folder(target).resolve(), "ledger": ledger.resolve()}
+    except (OSError, RuntimeError, ValueError):  # a circle of links, a name that no file can have
+        raise RequestError(f"{target} is no place for a release.", attempt="another name.") from None
+    for what, folder in held.items():
+        setting = "RETICENT_OWNER" if what != "ledger" else "--ledger (RETICENT_LEDGER)"
+        if place in folder.parents:
+            raise RequestError(
+                f"The {what} {folder} lies inside the release {target}.",
+                why="A release is handed out whole, and what stays with you would be in it.",
+                attempt=f"{setting} for a folder elsewhere.",
+            )
+        if folder == place or folder in place.parents:
+            raise OutputExists(
+                f"{target} lies in the {what} {folder}.",
+                why="What lies there stays with you, and a release is handed out.",
+                attempt="another place for the release.",
+            )
+        if folder.exists() and not folder.is_dir():
+            raise RequestError(f"The {what} {folder} is no folder.", attempt=f"{setting} for another one.")
+    if OWNER in place.parts:
+        raise OutputExists(
+            f"{target} lies in a folder {OWNER!r}.",
+            why="What lies there stays with you, and a release is handed out.",
+            attempt="another place for the release.",
+        )

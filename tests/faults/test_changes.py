@@ -1,0 +1,98 @@
+"""A change of the disk that goes wrong leaves the old release or the new one, and the next command settles the rest.
+
+A sample; `make faults` spoils every change in every way, and docs/reliability.md has its counts.
+"""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from reticent.owner import staging
+from tests.faults.injected import SCENARIOS, WAYS, changes_of, digests, spoil, stale, template
+
+TELLING = ("journal", "exchange", "out/release", "ledger.jsonl", "truncate", "reticent-owner/release")
+
+
+@pytest.fixture(scope="module")
+def prepared(server, tmp_path_factory):
+    """Each scenario's folder before, and the changes it makes, one by one."""
+    made = {}
+
+    def of(name: str):
+        if name not in made:
+            place = tmp_path_factory.mktemp("faults").resolve()
+            template(server, place / "work", place / "before", SCENARIOS[name])
+            changes_of(server, place / "before", place / "work", SCENARIOS[name], place / "log")
+            made[name] = place, (place / "log").read_text().splitlines()
+        return made[name]
+
+    return of
+
+
+def test_the_changes_that_are_seen_are_those_that_are_made(prepared):
+    place, changes = prepared("replace")
+    kinds = [line.split()[1] for line in changes]
+    assert kinds.count("exchange") == 2, "the release's, and its notes'"
+    assert {"create", "write", "sync", "rename", "mkdir", "unlink", "truncate", "chmod"} <= set(kinds)
+    assert digests(place / "work") != digests(place / "before")
+
+
+def sample(changes: list[str], many: int) -> list[int]:
+    """Some changes at random, others in each run, and some of those that matter most."""
+    draw = random.Random()
+    telling = [at for at, line in enumerate(changes, 1) if any(word in line for word in TELLING)]
+    few = draw.sample(telling, min(many, len(telling)))
+    return sorted({*few, *draw.sample(range(1, len(changes) + 1), many)})
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", ["publish", "replace"])
+def test_a_publication_is_whole_or_undone(server, prepared, name, way):
+    place, changes = prepared(name)
+    for at in sample(changes, 2):
+        assert not spoil(server, place / "before", place / "work", SCENARIOS[name], at, way), changes[at - 1]
+
+
+@pytest.mark.parametrize("name", [name for name in SCENARIOS if name not in ("publish", "replace")])
+def test_so_are_batches_exports_and_a_disk_without_exchange(server, prepared, name):
+    place, changes = prepared(name)
+    for at in sample(changes, 2):
+        assert not spoil(server, place / "before", place / "work", SCENARIOS[name], at, "SIGKILL"), changes[at - 1]
+
+
+def at_the_exchange(changes: list[str], after: int) -> int:
+    return next(at for at, line in enumerate(changes, 1) if line.split()[1] == "exchange") + after
+
+
+@pytest.mark.parametrize(("after", "said"), [(0, "it was rolled back"), (1, "its notes were completed")])
+def test_the_next_command_says_in_one_line_what_it_settled(server, prepared, after, said):
+    place, changes = prepared("replace")
+    at = at_the_exchange(changes, after)
+    changes_of(server, place / "before", place / "work", SCENARIOS["replace"])
+    assert server.run(place / "work", SCENARIOS["replace"].words, at=at, mode="kill")["code"] == -9
+    lines = server.run(place / "work", ("calibrate", "--help"))["said"].splitlines()
+    assert [line for line in lines if line.startswith("Note: ")] == [line for line in lines if said in line]
+    assert "A publication of 'release' was interrupted" in "".join(lines)
+    again = server.run(place / "work", ("audit", "out/release"))["said"]
+    assert "interrupted" not in again
+
+
+def test_rows_whose_publication_was_killed_after_the_exchange_need_again(server, prepared):
+    place, changes = prepared("publish")
+    at = next(at for at, line in enumerate(changes, 1) if line.endswith("/out/release")) + 1
+    assert not spoil(server, place / "before", place / "work", SCENARIOS["publish"], at, "SIGKILL")
+    ran = server.run(place / "work", ("publish", "job.toml", "-o", "elsewhere/second"))
+    assert ran["code"] == 1
+    assert "The same rows were published before" in ran["said"]
+
+
+def test_what_a_living_process_stages_is_left_alone(server, prepared):
+    place, _ = prepared("replace")
+    with staging.staged(place / "work" / "out" / "other") as folder:
+        (folder / "data.csv").write_text("a\n")
+        assert "were removed" not in server.run(place / "work", ("audit", "out/release"))["said"]
+        assert (folder / "data.csv").exists()
+    staging.discard(folder)
+    assert not stale(place / "work")
