@@ -13,6 +13,7 @@ from reticent.audit.as_published import Brought
 from reticent.audit.links import linked
 from reticent.errors import BundleDamaged
 from reticent.methods.anatomy import Anatomy
+from reticent.release.files import write_data
 from reticent.release.manifest import ColumnEntry
 from tests.audit.releases import resealed
 
@@ -37,7 +38,7 @@ def forge(release: rt.Release, **changes) -> None:
     """Change files and seal the folder anew, as a forger would."""
     for name, change in changes.items():
         path = release.folder / f"{name}.parquet"
-        change(pl.read_parquet(path)).write_parquet(path)
+        write_data(path, change(pl.read_parquet(path)), "parquet")
     resealed(release.folder)
 
 

@@ -23,6 +23,7 @@ from reticent.release.manifest import FORMAT, Manifest
 from reticent.release.parsed import BYTES, parsed, refuse_large
 from reticent.release.rows import Rows
 from reticent.release.shape import Misshapen
+from reticent.release.sound import refuse_unsound
 
 MANIFEST, README = "manifest.json", "README.md"
 
@@ -157,6 +158,9 @@ def verify(folder: str | Path, expect_digest: str | None = None) -> Manifest:
     if faults:
         raise closed.damaged(folder, faults)
     refuse_changed(folder, expect_digest)
+    schemas = reader(manifest.kind).schemas(manifest)
+    for number, (name, path) in enumerate(files.items()):
+        refuse_unsound(path, schemas[name], manifest.rows if number == 0 else None)
     return manifest
 
 

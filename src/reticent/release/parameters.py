@@ -14,6 +14,12 @@ REQUIRED: Mapping[str, tuple[str, ...]] = {"suppression": ("l",)}
 """Parameters without which a promise or stage cannot be read; of promises their README asks for them."""
 
 
+def at_least_zero(value: Any) -> Any:
+    if fraction(shape.number(value)) < 0:
+        raise Misshapen("no number from 0 on")
+    return value
+
+
 def above_zero(value: Any) -> Any:
     if fraction(shape.number(value)) <= 0:
         raise Misshapen("no number above 0")
@@ -35,12 +41,12 @@ def weights(value: Any) -> Mapping[str, Any]:
 _BANDWIDTH = shape.either(shape.number, shape.table_of(shape.either(shape.number, shape.text)), shape.text)
 _SHAPES: dict[str, Checker] = {
     "k": whole,
-    "l": above_zero,
-    "alpha": above_zero,
-    "c": above_zero,
-    "t": shape.number,
-    "beta": above_zero,
-    "delta": above_zero,
+    "l": at_least_zero,
+    "alpha": at_least_zero,
+    "c": at_least_zero,
+    "t": at_least_zero,
+    "beta": at_least_zero,
+    "delta": at_least_zero,
     "level": shape.number,
     "width": shape.number,
     "rho1": above_zero,
