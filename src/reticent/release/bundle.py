@@ -164,12 +164,12 @@ def verify(folder: str | Path, expect_digest: str | None = None) -> Manifest:
     return manifest
 
 
-def refuse_changed(folder: Path, expected: str | None, by: str = "was expected") -> None:
+def refuse_changed(folder: Path, expected: str | None) -> None:
     """Refuse a folder that has another digest than the one expected; None expects none."""
     if expected is not None and (found := digest(folder)) != expected.strip().lower():
         raise BundleDamaged(
             f"The release {folder} is not the one expected.",
-            why=f"Its digest begins {found[:16]}; {expected.strip()[:16]} {by}.",
+            why=f"Its digest begins {found[:16]}; expected was {expected.strip()[:16]}.",
             attempt="the publisher: somebody changed it after it was published.",
         )
 

@@ -46,6 +46,9 @@ class Generalized:
         """Quasi-identifiers are labels: texts, whatever their values were."""
         return {"data": {c.name: "String" if c.role == Role.QUASI else c.dtype for c in manifest.columns}}
 
+    def check_tables(self, tables: Tables, manifest: Manifest) -> None:
+        """Labels and values are texts and values: nothing is sized by them."""
+
     def frame(self, tables: Tables, manifest: Manifest, *, bounds: bool) -> pl.DataFrame:
         return with_bounds(tables["data"], manifest) if bounds else tables["data"]
 

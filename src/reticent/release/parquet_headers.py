@@ -113,6 +113,8 @@ def _refuse_pages(raw: Any, metadata: Any, size: int) -> None:
             chunk = group.column(place)
             if chunk.num_values != group.num_rows:
                 raise Unsound("a column has not as many values as rows")
+            if not group.num_rows and not chunk.total_compressed_size:
+                continue  # an empty table has no pages
             spans.append(span := _span(chunk, size))
             if _opened(raw, span, group.num_rows, metadata.num_rows) > chunk.total_uncompressed_size:
                 raise Unsound("a column opens to more bytes than its footer says")
