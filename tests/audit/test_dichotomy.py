@@ -6,7 +6,7 @@ import pytest
 import reticent as rt
 from reticent.methods.suppression import Suppression
 from reticent.models.l_dichotomy import LDichotomy
-from tests.audit.test_forgeries import sealed
+from tests.audit.releases import resealed
 
 FRAME = pl.DataFrame(
     {"age": [20 + i % 7 for i in range(60)], "illness": ["a"] * 35 + ["b"] * 12 + ["c"] * 7 + ["d"] * 6}
@@ -27,8 +27,8 @@ def verdict(release: rt.Release) -> dict:
     return next(entry for entry in rt.audit(release.folder).to_dict()["promises"] if entry["model"] == "l-dichotomy")
 
 
-def resealed(release: rt.Release, **changes) -> rt.Release:
-    sealed(release.folder, lambda manifest: manifest.update(changes))
+def forged(release: rt.Release, **changes) -> rt.Release:
+    resealed(release.folder, lambda manifest: manifest.update(changes))
     return release
 
 
@@ -47,12 +47,12 @@ def test_calibrated_is_from_parameters():
     "stage", [{"name": "suppression", "kind": "randomized", "l": 3}, {"name": "suppression", "kind": "safe", "l": 2}]
 )
 def test_a_stage_that_does_not_give_it_breaks_it(stage):
-    assert verdict(resealed(published("safe"), prepare=[stage]))["kept"] is False
+    assert verdict(forged(published("safe"), prepare=[stage]))["kept"] is False
 
 
 def test_a_promise_above_what_the_table_shows_is_broken():
     promises = [{"model": "l-dichotomy", "l": 9}]
-    found = verdict(resealed(published("safe"), promises=promises))
+    found = verdict(forged(published("safe"), promises=promises))
     assert (found["kept"], found["evidence"]) == (False, "recounted")
 
 

@@ -20,6 +20,7 @@ from reticent.audit.measure.tails import log_tail, log_two_sided
 from reticent.audit.redrawn import SIGNIFICANCE, Redrawn, against_source
 from reticent.errors import BundleDamaged
 from reticent.methods.beta_perturbation import BetaPerturbation
+from reticent.release.files import write_data
 from reticent.release.manifest import ColumnEntry
 from tests.audit.releases import resealed
 from tests.oracle import redrawing as oracle
@@ -215,7 +216,8 @@ def test_bounds_dates_decimals_leading_zeros_and_carried_columns_are_compared_as
 def test_a_folder_in_which_nothing_was_redrawn_is_broken(tmp_path):
     frame = people(2000)
     release = published(frame, {"age": rt.quasi(), "town": rt.quasi(), "illness": rt.sensitive()}).save(tmp_path / "r")
-    frame.sample(fraction=1.0, shuffle=True, seed=1).write_parquet(release / "data.parquet")
+    shuffled = frame.sample(fraction=1.0, shuffle=True, seed=1)
+    write_data(release / "data.parquet", shuffled, "parquet")
     resealed(release)
     assert audit(release).kept is None
     found = audit(release, source=frame)

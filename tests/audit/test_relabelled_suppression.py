@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 import reticent as rt
-from tests.audit.test_forgeries import sealed
+from tests.audit.releases import resealed
 
 COUNTS = {"flu": 40, "gout": 10, "asthma": 5, "ulcer": 2, "mumps": 1}
 METHODS = {"mondrian": rt.Mondrian(), "anatomy": rt.Anatomy()}
@@ -36,7 +36,8 @@ def test_what_a_kind_withheld_is_possible_for_it(kind, method, tmp_path):
 @pytest.mark.parametrize("method", METHODS)
 def test_unsafe_suppression_relabelled_calibrated_is_found(method, tmp_path):
     folder = published(tmp_path / "release", method, "unsafe")
-    found = rt.audit(sealed(folder, lambda manifest: manifest["prepare"][0].update(kind="calibrated")), source=people())
+    resealed(folder, lambda manifest: manifest["prepare"][0].update(kind="calibrated"))
+    found = rt.audit(folder, source=people())
     assert found.source.to_dict()["suppression_possible"] is False and found.kept is False
 
 
@@ -49,6 +50,7 @@ def test_what_the_declared_kind_could_have_drawn_is_said_with_its_probability_an
         manifest["prepare"][0]["kind"] = "calibrated"
         manifest["promises"].insert(0, {"model": "l-dichotomy", "l": 3})
 
-    found = rt.audit(sealed(folder, relabel), source=people(counts))
+    resealed(folder, relabel)
+    found = rt.audit(folder, source=people(counts))
     assert 0 < found.source.to_dict()["suppression_probability"] < 0.005
     assert found.promises[0].kept is None and found.kept is None

@@ -22,7 +22,7 @@ LAYERS = {
     "recipe": {"models", "release", "kernels", "table"},
     "methods": {"models", "recipe", "kernels", "table"},
     "utility": {"release", "kernels", "table"},
-    "audit": {"release", "utility", "kernels", "table"},
+    "audit": {"owner", "release", "utility", "kernels", "table"},  # of the owner, the digest that was noted
     "query": {"release", "kernels", "table"},
     # An adversary knows the method, and counts the source as an engine does.
     "attacks": {

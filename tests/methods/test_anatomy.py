@@ -16,6 +16,7 @@ from reticent.methods.suppression import Suppression
 from reticent.models.l_dichotomy import LDichotomy
 from reticent.models.promises import Promises
 from reticent.randomness import Random
+from reticent.release.files import write_data
 from tests.audit.releases import resealed
 from tests.methods.random_cells import histograms, random_cells
 from tests.oracle import measures
@@ -114,7 +115,7 @@ def test_the_audit_counts_groups_as_the_oracle_does():
 def tampered(release: rt.Release, change) -> None:
     """Change the sensitive file and seal the folder anew, as a forger would."""
     path = release.folder / "sensitive.parquet"
-    change(pl.read_parquet(path)).write_parquet(path)
+    write_data(path, change(pl.read_parquet(path)), "parquet")
     resealed(release.folder)
 
 

@@ -16,6 +16,7 @@ from reticent.models.promises import Promises
 from reticent.randomness import Random
 from reticent.recipe.perturbed import Perturbed
 from reticent.recipe.recipe import WITHHELD
+from reticent.release.files import write_data
 from reticent.release.reconstruction import Reconstruction
 from tests.audit.releases import resealed
 from tests.methods.random_cells import random_cells
@@ -256,7 +257,8 @@ def test_against_its_source_a_redrawn_release_is_kept():
 def test_against_its_source_a_release_that_was_not_redrawn_is_broken(tmp_path):
     frame = people(3000).with_columns(pl.int_range(3000).alias("age"))
     folder = published(frame).save(tmp_path / "r")
-    frame.sample(fraction=1.0, shuffle=True, seed=1).write_parquet(folder / "data.parquet")
+    shuffled = frame.sample(fraction=1.0, shuffle=True, seed=1)
+    write_data(folder / "data.parquet", shuffled, "parquet")
     resealed(folder)
     assert audit(folder).kept is None
     found = audit(folder, source=frame)

@@ -45,6 +45,7 @@ class Anatomized:
         else:
             frame, times = count_data(files["quasi"], schemas["quasi"], only=quasi)
             alike, rows = times, read_data(files["quasi"], schemas["quasi"], only=[GROUP])[GROUP]
+        reader(subject.kind).check_tables({"rows": rows.to_frame(), "sensitive": held}, manifest)
         listed = _together(rows, held, manifest.sensitive, manifest.rows)
         if thorough:
             refuse_disorder(subject, frame)

@@ -16,6 +16,8 @@ import polars as pl
 from reticent.audit.carried import carried
 from reticent.audit.declared import disagreements
 from reticent.audit.evidence import Evidence, Redrawing, SourceRows
+from reticent.audit.forged import counting
+from reticent.audit.identity import identified
 from reticent.audit.judge import Verdict, judge
 from reticent.audit.kind import Recounted, eyes
 from reticent.audit.population import population_sizes, source_entropy
@@ -50,7 +52,8 @@ def audit(release: Any, *, source: Any = None, expect_digest: str | None = None,
           population: Any = None) -> Audit:  # fmt: skip
     """Recount a release folder (or an opened release), or a table that another tool made, and judge its promises.
 
-    `expect_digest` refuses a release that was changed.  `source` (a path, a frame or a `Source`) checks the rows against where
+    `expect_digest` refuses a release that was changed; without it the result's `identity` says what, if anything, shows that it
+    was not.  `source` (a path, a frame or a `Source`) checks the rows against where
     they came from, and that nothing else of it leaked.  A plain CSV or Parquet file or frame needs the roles of its columns: a
     `job`, `columns`, or `quasi`, `sensitive` and `hierarchy`.  `missing` lists texts that mean null; `promises` are judged too.
     With a release folder, a `job` says how the source is read, and what the manifest must repeat of it.
@@ -70,7 +73,8 @@ def audit(release: Any, *, source: Any = None, expect_digest: str | None = None,
     rows = None if source is None else read_source(source_of(source, job, missing), missing)
     found = _audited(subject, rows, Handed(population), missing)
     notes = () if job is None or subject.foreign else disagreements(subject, job)
-    return replace(found, disagreements=notes) if notes else found
+    identity = identified(subject.path, expect_digest) if subject.manifest is not None and subject.path else None
+    return replace(found, disagreements=notes, identity=identity)
 
 
 def audit_staged(folder: Path, handed: Handed) -> Audit:
@@ -81,7 +85,8 @@ def audit_staged(folder: Path, handed: Handed) -> Audit:
 def _audited(
     subject: Subject, source: pl.DataFrame | None, handed: Handed, missing: Sequence[str], *, staged: bool = False
 ) -> Audit:
-    found = eyes(subject.kind).recount(subject, each_row=source is not None, thorough=not staged)
+    with counting(subject, staged=staged):
+        found = eyes(subject.kind).recount(subject, each_row=source is not None, thorough=not staged)
     people = None if handed.population is None else population_sizes(found, handed.population, missing)
     proven, redrawing, utility = None, _redrawing(found, handed), dict(found.utility)
     sampling = found.sampling
@@ -94,7 +99,8 @@ def _audited(
         if found.labelled:
             utility["entropy"] = source_entropy(found, source)
     evidence = replace(_evidence(found, people, redrawing, source, handed), sampling=sampling)
-    verdicts = _verdicts(subject, evidence)
+    with counting(subject, staged=staged):
+        verdicts = _verdicts(subject, evidence)
     shown = found.labelled or not staged
     risk = of_groups(list(found.labels), found.groups.labels, found.groups.sizes, people) if shown else None
     return Audit(subject.kind, found.rows, len(found.sizes), subject.withheld, verdicts, found.measures, utility, risk,

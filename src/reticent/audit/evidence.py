@@ -16,7 +16,7 @@ import polars as pl
 
 from reticent.audit.grouping import Numbered, PublishedGroups
 from reticent.audit.sensitive import Sensitive
-from reticent.errors import BundleDamaged, JobError
+from reticent.errors import BundleDamaged
 from reticent.release.manifest import ColumnEntry, Described
 
 RECOUNTED, NEEDS_SOURCE, FROM_PARAMETERS = "recounted", "needs source", "from parameters"
@@ -141,9 +141,14 @@ class Evidence:
             if column.name == name:
                 return column
         if self.redrawing is not None and not self.sensitive:
-            raise JobError(
+            raise BundleDamaged(
                 "A promise about the values that groups hold cannot be judged: in this release every row's value was redrawn.",
                 attempt="a promise about redrawn values, such as beta-likeness.",
+            )
+        if self.sampling is not None and not self.sensitive:
+            raise BundleDamaged(
+                "A promise about the values that groups hold cannot be judged: this release shows one perturbed value of each.",
+                attempt="a promise against corruption, such as rho-guarantee.",
             )
         raise BundleDamaged(
             "A promise names no sensitive column of the table.", why=f"{len(self.sensitive)} column(s) are sensitive."

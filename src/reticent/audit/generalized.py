@@ -13,6 +13,7 @@ from reticent.audit.covering import match_rows
 from reticent.audit.grouping import Numbered, PublishedGroups, group, number
 from reticent.audit.kind import Matching, Recounted
 from reticent.audit.measure import anonymity
+from reticent.audit.measure.comparison import exact
 from reticent.audit.measures import measures, worst
 from reticent.audit.sensitive import Sensitive, jointly, recount
 from reticent.audit.subject import Subject
@@ -86,7 +87,7 @@ def _utility(
             if not subject.foreign:
                 raise BundleDamaged(f"Column {entry.name!r} holds labels that its schema does not explain.") from None
             notes.append(f"the labels of {entry.name!r} are not understood: no information loss")
-    k = max((int(p.parameters["k"]) for p in subject.promises if "k" in p.parameters), default=1)
+    k = max((int(exact(p.parameters["k"])) for p in subject.promises if "k" in p.parameters), default=1)
     found = loss.measures(columns, groups.sizes, withheld=subject.withheld, k=k, weights=subject.weights)
     if len(columns) < len(labels):
         found |= {"ail": None, "precision": None}

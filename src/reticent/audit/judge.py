@@ -33,7 +33,7 @@ def judge(promise: Described, evidence: Evidence) -> Verdict:
     found = _judge(promise.name)
     try:
         judged = found(asked, evidence, promise.column)
-    except (KeyError, TypeError, ValueError, ZeroDivisionError):
+    except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError):
         raise BundleDamaged(f"The promise {promise.name} has parameters that cannot be read.",
                             attempt="the parameters that the model takes.") from None  # fmt: skip
     column = promise.column

@@ -6,14 +6,15 @@ here by the format itself: a Thrift header (compact protocol) and a body, compre
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-DICTIONARY, DATA, DATA_V2 = 2, 0, 3
+from reticent.release.parquet_headers import DATA_V2, DICTIONARY, headers
+
 PLAIN, PLAIN_DICTIONARY = 0, 2
 _FIXED = {"INT32": "<i4", "INT64": "<i8", "FLOAT": "<f4", "DOUBLE": "<f8"}
 
@@ -59,20 +60,16 @@ def _chunk(raw: bytes, chunk: Any) -> Iterator[Page]:
     at = chunk.data_page_offset
     if chunk.has_dictionary_page and chunk.dictionary_page_offset:
         at = min(at, chunk.dictionary_page_offset)
-    end = at + chunk.total_compressed_size
-    while at < end:
-        header, at = _Thrift(raw, at).struct()
-        kind, size, packed = header[1], header[2], header[3]
-        about = header.get({DICTIONARY: 7, DATA: 5, DATA_V2: 8}.get(kind, 0), {})
-        body = _body(raw[at : at + packed], size, kind, about, chunk.compression)
-        encoding = about.get(4 if kind == DATA_V2 else 2, PLAIN)
-        dictionary = kind == DICTIONARY
-        yield Page(chunk.path_in_schema, chunk.physical_type, dictionary, dictionary or encoding not in (PLAIN_DICTIONARY, 8),
-                   about.get(1, 0), body)  # fmt: skip
-        at += packed
+    for page in headers(raw, at, at + chunk.total_compressed_size):
+        packed = raw[page.start : page.start + page.packed]
+        body = _body(packed, page.size, page.kind, page.about, chunk.compression)
+        encoding = page.about.get(4 if page.kind == DATA_V2 else 2, PLAIN)
+        dictionary = page.kind == DICTIONARY
+        plain = dictionary or encoding not in (PLAIN_DICTIONARY, 8)
+        yield Page(chunk.path_in_schema, chunk.physical_type, dictionary, plain, page.values, body)
 
 
-def _body(packed: bytes, size: int, kind: int, about: dict[int, Any], compression: str) -> bytes:
+def _body(packed: bytes, size: int, kind: int, about: Mapping[int, Any], compression: str) -> bytes:
     import pyarrow as pa
 
     if compression == "UNCOMPRESSED":
@@ -82,57 +79,3 @@ def _body(packed: bytes, size: int, kind: int, about: dict[int, Any], compressio
     if kind == DATA_V2 and (about.get(7) is False or size == levels):
         return packed
     return packed[:levels] + bytes(codec.decompress(packed[levels:], decompressed_size=size - levels))
-
-
-class _Thrift:
-    """Thrift's compact protocol, as much of it as page headers use."""
-
-    def __init__(self, raw: bytes, at: int):
-        self.raw, self.at = raw, at
-
-    def struct(self) -> tuple[dict[int, Any], int]:
-        found: dict[int, Any] = {}
-        field = 0
-        while (head := self._byte()) != 0:
-            field = field + (head >> 4) if head >> 4 else self._zigzag()
-            found[field] = self._value(head & 15)
-        return found, self.at
-
-    def _value(self, kind: int) -> Any:
-        if kind in (1, 2):
-            return kind == 1
-        if kind == 3:
-            return self._byte()
-        if kind in (4, 5, 6):
-            return self._zigzag()
-        if kind == 7:
-            self.at += 8
-            return None
-        if kind == 8:
-            size = self._varint()
-            self.at += size
-            return self.raw[self.at - size : self.at]
-        if kind in (9, 10):
-            head = self._byte()
-            size = head >> 4 if head >> 4 != 15 else self._varint()
-            return [self._value(head & 15) for _ in range(size)]
-        if kind == 12:
-            return self.struct()[0]
-        raise ValueError("no page header")
-
-    def _byte(self) -> int:
-        self.at += 1
-        return self.raw[self.at - 1]
-
-    def _varint(self) -> int:
-        found = shift = 0
-        while True:
-            byte = self._byte()
-            found |= (byte & 127) << shift
-            if byte < 128:
-                return found
-            shift += 7
-
-    def _zigzag(self) -> int:
-        value = self._varint()
-        return (value >> 1) ^ -(value & 1)

@@ -41,7 +41,6 @@ class Perturbed:
         if len(frame) != manifest.rows or not len(frame):
             raise BundleDamaged(f"The data has {len(frame)} rows, the manifest says {manifest.rows}.")
         redrawing = parameters(manifest)
-        _check_values(manifest, frame)
         alike = frame.group_by([column.name for column in subject.quasi]).len()["len"].to_numpy()
         achieved, utility = _achieved(redrawing)
         achieved = {"k-anonymity": int(alike.min()), **achieved}
@@ -84,8 +83,10 @@ def parameters(manifest: Manifest) -> Redrawing:
         known = {entry: exact(entry) for row in own["matrix"] for entry in row}  # few of the entries are distinct
         matrix = [[known[entry] for entry in row] for row in own["matrix"]]
         distribution = [exact(p) for p in own["distribution"]] if "distribution" in own else None
-    except (TypeError, ValueError, ZeroDivisionError):
+    except (TypeError, ValueError, ArithmeticError):
         raise BundleDamaged("The matrix or the distribution of this release cannot be read.") from None
+    if any(manifest.rows % share.denominator for share in distribution or ()):
+        raise BundleDamaged(f"The distribution of this release is none of {manifest.rows:,} people.")
     fits = len(matrix) == len(own["values"]) and (distribution is None or len(distribution) == len(matrix))
     if (
         not fits
@@ -99,13 +100,6 @@ def parameters(manifest: Manifest) -> Redrawing:
             why="Together they say which values the withheld people had.",
         )
     return Redrawing(own["values"], matrix, distribution)
-
-
-def _check_values(manifest: Manifest, frame: pl.DataFrame) -> None:
-    column = manifest.sensitive.name
-    unknown = len(set(frame[column].cast(pl.String).unique()) - set(manifest.own["values"]))
-    if unknown:
-        raise BundleDamaged(f"Column {column!r} shows {unknown} value(s) that the manifest does not list.")
 
 
 EYES = Perturbed()

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 import numpy as np
 import polars as pl
 
 from reticent.release.guaranteed import COUNT, GROUP, SELECTED
 from reticent.release.manifest import Manifest
+from reticent.release.numbers import fraction
 
 _FORMS = ("sum_lower", "sum_upper", "min_lower", "min_upper", "max_lower", "max_upper")
 
@@ -57,7 +56,7 @@ def _units(series: pl.Series) -> tuple[int, np.ndarray]:
     if series.dtype.is_integer():
         return 1, series.to_numpy().astype(np.int64)
     distinct = series.unique()
-    read = {value: Fraction(text) for value, text in zip(distinct, distinct.cast(pl.String), strict=True)}
+    read = {value: fraction(text) for value, text in zip(distinct, distinct.cast(pl.String), strict=True)}
     scale = 1
     while any(scale % number.denominator for number in read.values()):
         scale *= 10

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+from reticent.audit.identity import Identity
 from reticent.audit.judge import Verdict
 from reticent.audit.risk import Risk
 
@@ -28,6 +29,7 @@ class Audit:
     notes: tuple[str, ...] = ()
     carried: Sequence[Mapping[str, Any]] = ()
     disagreements: tuple[str, ...] = ()  # what the manifest says otherwise than the job
+    identity: Identity | None = None  # of a release folder: its digest, and what it was compared with
 
     @property
     def kept(self) -> bool | None:
@@ -35,7 +37,7 @@ class Audit:
         found = [verdict.kept for verdict in self.promises]
         if self.source is not None:
             found.append(self.source.passed)
-        if self.disagreements:
+        if self.disagreements or (self.identity is not None and self.identity.same is False):
             found.append(False)
         if False in found:
             return False
@@ -58,6 +60,8 @@ class Audit:
             found["source"] = self.source.to_dict()
         if self.disagreements:
             found["disagreements"] = list(self.disagreements)
+        if self.identity is not None:
+            found["identity"] = self.identity.to_dict()
         if self.carried:
             found["carried"] = [dict(entry) for entry in self.carried]
         if self.notes:
@@ -88,7 +92,8 @@ class Audit:
             lines += ["", str(self.source)]
         lines += [f"  NOT AS THE JOB SAYS: {sentence}" for sentence in self.disagreements]
         lines += [f"  carried: {said(entry)}" for entry in self.carried]
-        return "\n".join([*lines, *(f"  note: {note}" for note in self.notes)])
+        lines += [f"  note: {note}" for note in self.notes]
+        return "\n".join(lines if self.identity is None else [*lines, f"  {self.identity.sentence}"])
 
 
 def said(entry: Mapping[str, Any]) -> str:

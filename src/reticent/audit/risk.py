@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from reticent.audit.forged import counting
 from reticent.audit.kind import Recounted, eyes
 from reticent.audit.measure.comparison import exact
 from reticent.audit.population import population_sizes
@@ -112,4 +113,5 @@ def _recounted(
         declared |= {name: Column(Role.QUASI) for name in quasi or () if name not in declared}
         marks = tuple(missing) or (job.source.missing if job is not None else ())
         subject = of_table(folder, declared or {"*": Column(Role.QUASI)}, missing=marks)
-    return eyes(subject.kind).recount(subject, each_row=False, thorough=False)
+    with counting(subject, staged=False):
+        return eyes(subject.kind).recount(subject, each_row=False, thorough=False)

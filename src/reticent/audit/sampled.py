@@ -48,7 +48,6 @@ class Sampled:
         if len(frame) != manifest.rows or not len(frame):
             raise BundleDamaged(f"The data has {len(frame)} rows, the manifest says {manifest.rows}.")
         sizes = _checked_sizes(manifest, frame)
-        _check_values(manifest, frame)
         labels = {column.name: number(frame[column.name]) for column in subject.quasi}
         try:
             found = [labels[entry.name] for entry in subject.quasi]
@@ -102,13 +101,6 @@ def _checked_sizes(manifest: Manifest, frame: pl.DataFrame) -> np.ndarray:
     if small:
         raise BundleDamaged(f"{small} group(s) have fewer than {least} rows, the least that k allows.")
     return frame[SIZE].to_numpy().astype(np.int64)
-
-
-def _check_values(manifest: Manifest, frame: pl.DataFrame) -> None:
-    column = manifest.sensitive.name
-    unknown = len(set(frame[column].cast(pl.String).unique()) - set(manifest.own["domain"]))
-    if unknown:
-        raise BundleDamaged(f"Column {column!r} shows {unknown} value(s) that are not in the domain.")
 
 
 def _parameters(manifest: Manifest) -> Sampling:

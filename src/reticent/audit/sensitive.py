@@ -13,6 +13,7 @@ from reticent.audit.grouping import Numbered, PublishedGroups, number, pack
 from reticent.audit.measure.counts import Counts, views
 from reticent.errors import BundleDamaged
 from reticent.release.manifest import ColumnEntry
+from reticent.release.numbers import fraction
 from reticent.release.reading.extent import Unreadable
 from reticent.release.reading.extent import number as as_number
 from reticent.table.hierarchy import Hierarchy
@@ -50,7 +51,12 @@ def of_counts(column: ColumnEntry, counted: list[Counts], ordered: pl.Series) ->
 def _positions(column: ColumnEntry, distinct: pl.Series) -> list[Fraction | None] | None:
     """Numbers as they are written, dates in their unit, ordered values by rank."""
     if column.type == "numeric":
-        return [None if text is None else Fraction(text) for text in distinct.cast(pl.String).to_list()]
+        try:
+            return [None if text is None else fraction(text) for text in distinct.cast(pl.String).to_list()]
+        except (ValueError, ArithmeticError):
+            raise BundleDamaged(
+                f"Column {column.name!r} is numeric and holds what is no finite number, or one of too many digits."
+            ) from None
     if column.type == "date":
         return [None if unit is None else Fraction(unit) for unit in distinct.to_physical().to_list()]
     if column.type == "ordinal":

@@ -7,7 +7,6 @@ A group is the rows with one number in `quasi`; what it says of their values is 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from pathlib import Path
 from typing import cast
 
@@ -30,6 +29,7 @@ from reticent.release.data import count_data, read_data
 from reticent.release.guaranteed import COUNT, GROUP, nodes_of
 from reticent.release.kind import data_files, reader
 from reticent.release.manifest import Manifest
+from reticent.release.numbers import fraction
 from reticent.table.grammar import ANY, range_label, set_label, value_label
 from reticent.table.roles import Role
 
@@ -47,6 +47,8 @@ class Transformed:
         else:
             frame, times = count_data(files["quasi"], schemas["quasi"], only=quasi)
             alike, group = times, read_data(files["quasi"], schemas["quasi"], only=[GROUP])[GROUP]
+        checked = {"quasi": group.to_frame(), "sensitive": held, "bounds": bounds}
+        reader(subject.kind).check_tables(checked, manifest)
         annotated = Annotated.of(manifest)
         rows = _rows(group, manifest.rows)
         targeted = _targeted(annotated, held, rows)
@@ -147,7 +149,7 @@ def _label(annotated: Annotated, node: int, numeric: bool) -> str:
 def _ranges(annotated: Annotated, held: pl.DataFrame, targeted: Targeted, manifest: Manifest) -> dict[str, float]:
     """The sum of ranges (problem 4.1) and the share of fakes among the published values."""
     if manifest.sensitive.type == "numeric":
-        place = np.array([float(Fraction(text)) for text in annotated.texts])
+        place = np.array([float(fraction(text)) for text in annotated.texts])
         each = place[annotated.last] - place[annotated.first]
     else:
         size = annotated.last - annotated.first + 1

@@ -49,6 +49,8 @@ def say_findings(found: Mapping[str, Any]) -> None:
             say("", f"{promise['model']} is not shown: {promise['why']}.")
     for line in found.get("notes", ()):
         say("", f"Note: {line}")
+    if identity := found.get("identity"):
+        say("", identity["says"])
 
 
 def _promise(entry: Mapping[str, Any]) -> tuple[str, ...]:

@@ -21,6 +21,7 @@ from reticent.release.bounds import exact_bounds
 from reticent.release.data import Schema
 from reticent.release.kind import Question, Sight, Tables
 from reticent.release.manifest import Manifest
+from reticent.release.numbered import refuse_wild
 from reticent.release.reading.members import codes_of, members
 from reticent.release.shape import Checker, Misshapen
 from reticent.release.wording import (
@@ -60,6 +61,12 @@ class Anatomized:
             "quasi": {**rows, GROUP: _WHOLE},
             "sensitive": {GROUP: _WHOLE, held.name: held.dtype, COUNT: _WHOLE},
         }
+
+    def check_tables(self, tables: Tables, manifest: Manifest) -> None:
+        for table in tables.values():
+            refuse_wild(table, GROUP, 0, manifest.rows + manifest.withheld - 1)  # a group may be withheld whole
+        if "sensitive" in tables:
+            refuse_wild(tables["sensitive"], COUNT, 1, manifest.rows)
 
     def frame(self, tables: Tables, manifest: Manifest, *, bounds: bool) -> pl.DataFrame:
         """The rows with their group; the groups' values are the table `sensitive`."""

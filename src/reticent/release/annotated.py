@@ -17,6 +17,9 @@ import numpy as np
 from reticent.release.manifest import Manifest
 from reticent.release.shape import Misshapen
 
+DEPTH = 256  # nodes above one another: their weights multiply
+WORK = 1 << 24  # the depths of all nodes together
+
 
 @dataclass(frozen=True, eq=False)
 class Annotated:
@@ -86,6 +89,7 @@ def _parents(spans: Sequence[Sequence[int]], values: int) -> np.ndarray:
     order = sorted(range(len(spans)), key=lambda node: (spans[node][0], -spans[node][1]))
     parent, covered = [-1] * len(spans), [0] * len(spans)
     above: list[int] = []
+    work = 0
     for node in order:
         first, last = spans[node]
         while above and spans[above[-1]][1] < first:
@@ -96,6 +100,9 @@ def _parents(spans: Sequence[Sequence[int]], values: int) -> np.ndarray:
             parent[node] = above[-1]
             covered[above[-1]] += last - first + 1
         above.append(node)
+        work += len(above)
+        if len(above) > DEPTH or work > WORK:
+            raise Misshapen("the tree of the sensitive column is too deep", inside=True)
     sizes = [last - first + 1 for first, last in spans]
     if any(size > 1 and size != inside for size, inside in zip(sizes, covered, strict=True)) or parent.count(-1) != 1:
         raise fault

@@ -15,12 +15,15 @@ from typing import Any
 import polars as pl
 
 from reticent import catalogue
-from reticent.errors import BundleDamaged, InternalError
+from reticent.errors import BundleDamaged, InternalError, JobError
+from reticent.release import closed
 from reticent.release.files import write_data
 from reticent.release.kind import data_files, reader
 from reticent.release.manifest import FORMAT, Manifest
+from reticent.release.parsed import BYTES, parsed, refuse_large
 from reticent.release.rows import Rows
 from reticent.release.shape import Misshapen
+from reticent.release.sound import refuse_unsound
 
 MANIFEST, README = "manifest.json", "README.md"
 
@@ -35,7 +38,16 @@ def write(folder: Path, frames: Mapping[str, Rows | pl.DataFrame], fields: Mappi
     files = _checksums(folder)
     manifest = _known({**stated, "files": files})
     (folder / README).write_text(reader(manifest.kind).readme(manifest), encoding="utf-8")
-    return _sealed(folder, {**stated, "files": {**files, README: _checksum(folder / README)}})
+    sealed = {**stated, "files": {**files, README: _checksum(folder / README)}}
+    try:
+        refuse_large(text(sealed).encode())
+    except Misshapen as error:
+        raise JobError(
+            "The manifest of this release would be too long for anybody to read.",
+            why=f"{_sentence(str(error))}.",
+            attempt="fewer different values in the sensitive column, or a smaller hierarchy.",
+        ) from None
+    return _sealed(folder, sealed)
 
 
 def _known(stated: Mapping[str, Any]) -> Manifest:
@@ -92,26 +104,20 @@ def digest(folder: str | Path) -> str:
 
 def read_manifest(folder: str | Path) -> Manifest:
     """The manifest, every part of it checked; parameters as they were written (decimals exact)."""
-    path = Path(folder) / MANIFEST
-    if not Path(folder).is_dir():
-        raise BundleDamaged(f"There is no release folder {folder}.", attempt="the folder that publish made.")
-    if not path.is_file():
+    folder = Path(folder)
+    if MANIFEST not in closed.entries(folder):
         raise BundleDamaged(f"{folder} has no {MANIFEST}.", why="It is no release, or an incomplete one.")
+    written = closed.read_bytes(folder / MANIFEST, BYTES)
     try:
-        written = path.read_text(encoding="utf-8")
-        raw = json.loads(written)
-    except (json.JSONDecodeError, UnicodeDecodeError):
-        raise BundleDamaged(f"The {MANIFEST} of {folder} is damaged: it is no JSON.") from None
-    try:
-        manifest = of_dict(raw)
+        manifest = of_dict(parsed(written))
     except Misshapen as error:
         raise BundleDamaged(
             f"The {MANIFEST} of {folder} is not as format {FORMAT} has it.", why=f"{_sentence(str(error))}."
         ) from None
-    if text(manifest.to_dict()) != written:
+    if text(manifest.to_dict()).encode() != written:
         raise BundleDamaged(
             f"The {MANIFEST} of {folder} is not written as reticent writes it.",
-            why="It says something twice, or in another order or spelling.",
+            why="It says something in another order or spelling.",
         )
     return manifest
 
@@ -136,38 +142,42 @@ def _sentence(words: str) -> str:
 def verify(folder: str | Path, expect_digest: str | None = None) -> Manifest:
     """The manifest of a folder that is complete, undamaged and, given a digest, unchanged."""
     folder = Path(folder)
+    present = closed.entries(folder)
     manifest = read_manifest(folder)
-    data_files(folder, manifest)
-    faults = []
-    present = {path.name for path in folder.iterdir()}
+    files = data_files(folder, manifest)
+    faults = [f"{closed.shown(name)} does not belong" for name in present if name not in {MANIFEST, *manifest.files}]
     for name, facts in manifest.files.items():
-        path = folder / name
         if name not in present:
             faults.append(f"{name} is missing")
-        elif path.stat().st_size != facts["bytes"] or _sha256(path) != facts["sha256"]:
+        elif present[name] != facts["bytes"] or _sha256(folder / name) != facts["sha256"]:
             faults.append(f"{name} is not the file that was published")
-    faults += [f"{name} does not belong" for name in sorted(present - set(manifest.files) - {MANIFEST, "report.html"})]
-    if not faults and (folder / README).read_text(encoding="utf-8") != _readme(manifest):
+    if not faults and set(manifest.files) != {README, *(path.name for path in files.values())}:
+        faults.append("the manifest lists files that are none of its kind's")
+    if not faults and closed.read_bytes(folder / README, BYTES) != _readme(manifest).encode():
         faults.append(f"{README} is not what the manifest says")
     if faults:
-        raise BundleDamaged(
-            f"The release {folder} is damaged or incomplete.",
-            why="; ".join(faults) + ".",
-            attempt="getting the folder again from its publisher.",
-        )
-    if expect_digest is not None and (found := digest(folder)) != expect_digest.strip().lower():
+        raise closed.damaged(folder, faults)
+    refuse_changed(folder, expect_digest)
+    schemas = reader(manifest.kind).schemas(manifest)
+    for number, (name, path) in enumerate(files.items()):
+        refuse_unsound(path, schemas[name], manifest.rows if number == 0 else None)
+    return manifest
+
+
+def refuse_changed(folder: Path, expected: str | None) -> None:
+    """Refuse a folder that has another digest than the one expected; None expects none."""
+    if expected is not None and (found := digest(folder)) != expected.strip().lower():
         raise BundleDamaged(
             f"The release {folder} is not the one expected.",
-            why=f"Its digest begins {found[:16]}, expected was {expect_digest[:16]}.",
+            why=f"Its digest begins {found[:16]}; expected was {expected.strip()[:16]}.",
             attempt="the publisher: somebody changed it after it was published.",
         )
-    return manifest
 
 
 def _readme(manifest: Manifest) -> str:
     try:
         return reader(manifest.kind).readme(manifest)
-    except (LookupError, TypeError, ValueError):
+    except (LookupError, TypeError, ValueError, ArithmeticError):
         raise BundleDamaged("A promise of the release lacks a parameter, or has one that cannot be read.") from None
 
 

@@ -13,6 +13,7 @@ import polars as pl
 
 from reticent.errors import BundleDamaged
 from reticent.release.distinct import distinct_rows
+from reticent.release.sound import refuse_no_room
 from reticent.table.types import dtype_named, typed
 
 COUNT = "\x00count"
@@ -22,6 +23,7 @@ Schema = Mapping[str, str]
 def read_data(path: Path, schema: Schema, only: Collection[str] | None = None) -> pl.DataFrame:
     """The data file with the types of its schema, from CSV too; `only` some of its columns, where not all."""
     wanted = _among(schema, only)
+    refuse_no_room(path, wanted)
     lazy = _scanned(path, schema).select(list(wanted))
     return _typed(_collected(lazy, path), wanted, path)
 

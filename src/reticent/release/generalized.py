@@ -13,6 +13,7 @@ from reticent.release.bounds import with_bounds
 from reticent.release.data import Schema
 from reticent.release.kind import Question, Sight, Tables
 from reticent.release.manifest import ColumnEntry, Manifest
+from reticent.release.numbers import fraction
 from reticent.release.reading.boxes import boxes
 from reticent.release.shape import Checker, Misshapen
 from reticent.release.wording import coarser, heading, persons, promise_sentence, withheld
@@ -44,6 +45,9 @@ class Generalized:
     def schemas(self, manifest: Manifest) -> dict[str, Schema]:
         """Quasi-identifiers are labels: texts, whatever their values were."""
         return {"data": {c.name: "String" if c.role == Role.QUASI else c.dtype for c in manifest.columns}}
+
+    def check_tables(self, tables: Tables, manifest: Manifest) -> None:
+        """Labels and values are texts and values: nothing is sized by them."""
 
     def frame(self, tables: Tables, manifest: Manifest, *, bounds: bool) -> pl.DataFrame:
         return with_bounds(tables["data"], manifest) if bounds else tables["data"]
@@ -92,7 +96,9 @@ class Generalized:
 def _counted_persons(manifest: Manifest) -> list[str]:
     """What a declared number of rows per person makes of promises that count."""
     most = manifest.rows_per_person
-    asked = [int(p.parameters["k"]) for p in manifest.promises if p.name in ("k-anonymity", "alpha-k-anonymity")]
+    asked = [
+        int(fraction(p.parameters["k"])) for p in manifest.promises if p.name in ("k-anonymity", "alpha-k-anonymity")
+    ]
     return [
         f"- Since nobody has more than {most} rows, these rows are {k * most} at least, those of {k} persons at least."
         for k in asked

@@ -72,6 +72,9 @@ class Reader(Protocol):
     def schemas(self, manifest: Manifest) -> dict[str, Schema]:
         """The columns of each data file with the types their values have there."""
 
+    def check_tables(self, tables: Tables, manifest: Manifest) -> None:
+        """Raise `BundleDamaged` where a table holds numbers that no release of this kind has: nothing below is sized by them."""
+
     def readme(self, manifest: Manifest) -> str:
         """README.md for the recipient: a function of the manifest alone."""
 
@@ -102,7 +105,8 @@ def reader(kind: str) -> Reader:
 def data_files(folder: Path, manifest: Manifest) -> dict[str, Path]:
     """Each data file by its name; a manifest that names other files than its kind has is refused."""
     wanted, named = reader(manifest.kind).files, [Path(name) for name in manifest.data]
-    if tuple(path.stem for path in named) != wanted or len({path.suffix for path in named}) != 1:
+    suffixes = {path.suffix for path in named}
+    if tuple(path.stem for path in named) != wanted or len(suffixes) != 1 or not suffixes <= {".parquet", ".csv"}:
         raise BundleDamaged(
             f"A release of kind {manifest.kind!r} has the files {', '.join(map(repr, wanted))}.",
             why=f"The manifest names {len(named)} file(s).",
@@ -112,5 +116,8 @@ def data_files(folder: Path, manifest: Manifest) -> dict[str, Path]:
 
 def tables(folder: Path, manifest: Manifest) -> dict[str, pl.DataFrame]:
     """Every data file, typed by the manifest."""
-    schemas = reader(manifest.kind).schemas(manifest)
-    return {name: read_data(path, schemas[name]) for name, path in data_files(folder, manifest).items()}
+    known = reader(manifest.kind)
+    schemas = known.schemas(manifest)
+    found = {name: read_data(path, schemas[name]) for name, path in data_files(folder, manifest).items()}
+    known.check_tables(found, manifest)
+    return found

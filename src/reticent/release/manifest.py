@@ -6,83 +6,20 @@ nothing can be hidden in a manifest and nothing below stumbles over a forged one
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from reticent import catalogue
-from reticent.errors import HierarchyError
 from reticent.release import shape
+from reticent.release.column_entry import ColumnEntry as ColumnEntry
+from reticent.release.parameters import REQUIRED, parameters, weights
 from reticent.release.shape import Misshapen
-from reticent.table.hierarchy import Hierarchy
 from reticent.table.roles import Role
 
 FORMAT = 1
-_SHAPES: dict[str, shape.Checker] = {
-    "name": shape.text,
-    "role": shape.one_of(Role.QUASI, Role.SENSITIVE, Role.INSENSITIVE),
-    "type": shape.one_of("numeric", "date", "ordinal", "categorical", "carried"),
-    "dtype": shape.text,
-    "null": shape.flag,
-    "missing": shape.one_of("refuse", "category"),
-    "order": shape.listed(shape.text),
-    "hierarchy": shape.listed(shape.listed(shape.text)),
-    "built": shape.parameter,
-    "domain": shape.listed(shape.scalar),
-    "values": shape.listed(shape.text),
-    "bottom": shape.scalar,
-    "top": shape.scalar,
-    "round_to": shape.scalar,
-}
-_ALWAYS = {"name", "role", "type", "dtype"}
-_BY_ROLE: dict[str, set[str]] = {
-    Role.QUASI: _ALWAYS | {"null", "order", "hierarchy", "built", "domain", "values", "bottom", "top"},
-    Role.SENSITIVE: _ALWAYS | {"missing", "order", "hierarchy"},
-    Role.INSENSITIVE: _ALWAYS | {"round_to"},
-}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ColumnEntry:
-    """What a manifest says of one published column; None is what it does not say."""
-
-    name: str
-    role: str
-    type: str
-    dtype: str = "String"
-    null: bool = False
-    missing: str | None = None
-    order: list[str] | None = None
-    hierarchy: list[list[str]] | None = None
-    built: Mapping[str, Any] | None = None
-    domain: list[Any] | None = None
-    values: list[str] | None = None
-    bottom: Any = None
-    top: Any = None
-    round_to: Any = None
-
-    @classmethod
-    def of(cls, value: Any) -> ColumnEntry:
-        role = shape.mapping(value).get("role")
-        known = _BY_ROLE.get(role) if isinstance(role, str) else None
-        if known is None:
-            raise Misshapen("a column has no role that is published", inside=True)
-        entry = cls(**shape.fields("a column", value, {name: _SHAPES[name] for name in known}, _ALWAYS))
-        if entry.type == "ordinal" and entry.order is None:
-            raise Misshapen("an ordered column has no order", inside=True)
-        if entry.hierarchy is not None:
-            try:
-                Hierarchy.of(entry.hierarchy)
-            except (HierarchyError, TypeError):
-                raise Misshapen("a column has a hierarchy that is no tree", inside=True) from None
-        return entry
-
-    def to_dict(self) -> dict[str, Any]:
-        given = {f.name: getattr(self, f.name) for f in fields(self)}
-        return {name: value for name, value in given.items() if value is not None and (name != "null" or value)}
-
-    def at(self, **changes: Any) -> ColumnEntry:
-        return replace(self, **changes)
+VERSION = re.compile(r"\d{1,6}(\.\d{1,6}){1,3}[a-z0-9.+-]{0,32}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +43,8 @@ def described(value: Any, rows: Mapping[str, Any], key: str, what: str) -> Descr
     name = given.get(key)
     if not isinstance(name, str) or name not in rows:
         raise Misshapen(f"a {what} is not one that this version knows", inside=True)
-    known = dict.fromkeys(rows[name].parameters, shape.parameter)
-    found = shape.fields(f"the {what} {name}", given, {key: shape.text, **known}, {key})
+    known = parameters(name, rows[name].parameters)
+    found = shape.fields(f"the {what} {name}", given, {key: shape.text, **known}, {key, *REQUIRED.get(name, ())})
     found.pop(key)
     return Described(name, found)
 
@@ -116,14 +53,31 @@ def promise_entry(value: Any) -> Described:
     return described(value, catalogue.PROMISES, "model", "promise")
 
 
+def _sha256(value: Any) -> str:
+    if not re.fullmatch(r"[0-9a-f]{64}", shape.text(value)):
+        raise Misshapen("no SHA-256")
+    return value
+
+
+def _version(value: Any) -> str:
+    if not VERSION.fullmatch(shape.text(value)):
+        raise Misshapen("no version")
+    return value
+
+
 def _file(value: Any) -> Mapping[str, Any]:
-    return shape.fields("a file", value, {"sha256": shape.text, "bytes": shape.count}, {"sha256", "bytes"})
+    return shape.fields("a file", value, {"sha256": _sha256, "bytes": shape.count}, {"sha256", "bytes"})
+
+
+def _name(value: Any) -> str:
+    """A file's name: of letters, digits and few signs, so that it means the same to every system and every terminal."""
+    if not re.fullmatch(r"[A-Za-z0-9_-]{1,64}\.[a-z]{1,16}", shape.text(value)):
+        raise Misshapen("naming a file outside the folder, or one that is none of a release")
+    return value
 
 
 def _files(value: Any) -> Mapping[str, Any]:
-    if any(not name or "/" in name or "\\" in name or name in (".", "..") for name in shape.mapping(value)):
-        raise Misshapen("naming a file outside the folder")
-    return {name: _file(entry) for name, entry in value.items()}
+    return {_name(name): _file(entry) for name, entry in shape.mapping(value).items()}
 
 
 def _persons(value: Any) -> int:
@@ -214,17 +168,17 @@ class Manifest:
 
 
 _FIELDS: dict[str, shape.Checker] = {
-    "reticent": shape.text,
+    "reticent": _version,
     "format": shape.count,
     "kind": shape.text,
-    "data": shape.listed(shape.text),
+    "data": shape.listed(_name),
     "rows": shape.count,
     "withheld": shape.count,
     "columns": shape.listed(ColumnEntry.of),
     "jointly": shape.flag,
     "promises": shape.listed(promise_entry),
     "method": lambda value: described(value, catalogue.METHODS, "name", "method"),
-    "weights": shape.parameter,
+    "weights": weights,
     "seeded": shape.flag,
     "rows_per_person": _persons,
     "prepare": shape.listed(lambda value: described(value, catalogue.STAGES, "name", "stage")),

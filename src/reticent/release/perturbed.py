@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import polars as pl
 
@@ -14,6 +14,8 @@ from reticent.release.bounds import exact_bounds
 from reticent.release.data import Schema
 from reticent.release.kind import Question, Sight, Tables
 from reticent.release.manifest import Described, Manifest
+from reticent.release.numbered import refuse_unlisted
+from reticent.release.numbers import fraction
 from reticent.release.reconstruction import Reconstruction
 from reticent.release.shape import Checker, Misshapen
 from reticent.release.wording import (
@@ -30,6 +32,15 @@ from reticent.table.cells import Cells
 from reticent.table.roles import Role
 from reticent.table.types import typed
 
+WHOLE = 10**9  # probabilities are so many parts
+
+
+def _ninth(value: Any) -> Any:
+    """A probability of nine digits, as values are drawn by: sums of such have nine digits too, however many there are."""
+    if WHOLE % fraction(shape.number(value)).denominator:
+        raise Misshapen("no number of nine digits")
+    return value
+
 
 @dataclass(frozen=True, slots=True)
 class Perturbed:
@@ -37,8 +48,8 @@ class Perturbed:
     files: ClassVar[tuple[str, ...]] = ("data",)
     own: ClassVar[dict[str, Checker]] = {
         "values": shape.listed(shape.text),
-        "matrix": shape.listed(shape.listed(shape.scalar)),
-        "distribution": shape.listed(shape.scalar),
+        "matrix": shape.listed(shape.listed(_ninth)),
+        "distribution": shape.listed(shape.number),
     }
     optional: ClassVar[frozenset[str]] = frozenset({"distribution"})
 
@@ -47,9 +58,15 @@ class Perturbed:
             raise Misshapen("a perturbed release has quasi-identifiers and one sensitive column", inside=True)
         if manifest.weights is not None:
             raise Misshapen("a perturbed release loses nothing that columns could be weighted by", inside=True)
+        if len(set(manifest.own["values"])) != len(manifest.own["values"]):
+            raise Misshapen("a value of the domain is listed twice", inside=True)
 
     def schemas(self, manifest: Manifest) -> dict[str, Schema]:
         return {"data": {column.name: column.dtype for column in manifest.columns}}
+
+    def check_tables(self, tables: Tables, manifest: Manifest) -> None:
+        """Every published value is one that the manifest lists."""
+        refuse_unlisted(tables["data"], manifest.sensitive.name, manifest.own["values"])
 
     def frame(self, tables: Tables, manifest: Manifest, *, bounds: bool) -> pl.DataFrame:
         return exact_bounds(tables["data"], manifest) if bounds else tables["data"]

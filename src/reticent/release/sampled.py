@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,6 +15,8 @@ from reticent.release.bounds import with_bounds
 from reticent.release.data import Schema
 from reticent.release.kind import Question, Sight, Tables
 from reticent.release.manifest import Manifest
+from reticent.release.numbered import refuse_more, refuse_unlisted, refuse_wild
+from reticent.release.numbers import fraction
 from reticent.release.sampled_counts import SampledCounts, Selected
 from reticent.release.shape import Checker, Misshapen
 from reticent.release.wording import FOR_ALL, coarser_columns, heading, persons, promise_sentence, several_rows
@@ -28,9 +29,9 @@ SIZE = "G"
 
 def _probability(value: Any) -> Any:
     try:
-        if isinstance(value, float | str) and 0 < Fraction(str(value)) < 1:
+        if isinstance(value, float | str) and 0 < fraction(value) < 1:
             return value
-    except (ValueError, ZeroDivisionError):
+    except (ValueError, ArithmeticError):
         pass
     raise Misshapen("no probability between 0 and 1")
 
@@ -62,6 +63,11 @@ class Sampled:
     def schemas(self, manifest: Manifest) -> dict[str, Schema]:
         rows = {c.name: "String" if c.role == Role.QUASI else c.dtype for c in manifest.columns}
         return {"data": {**rows, SIZE: "Int64"}}
+
+    def check_tables(self, tables: Tables, manifest: Manifest) -> None:
+        refuse_wild(tables["data"], SIZE, 1, shape.MOST)
+        refuse_more(tables["data"][SIZE])
+        refuse_unlisted(tables["data"], manifest.sensitive.name, manifest.own["domain"])
 
     def frame(self, tables: Tables, manifest: Manifest, *, bounds: bool) -> pl.DataFrame:
         data = tables["data"]

@@ -7,7 +7,12 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+from reticent.release.numbers import DIGITS, fraction
+
 Checker = Callable[[Any], Any]
+LENGTH = 1 << 16  # characters of a text
+MOST = (1 << 53) - 1  # rows, people and the like: a double counts them exactly
+DEPTH = 8  # tables and lists inside a parameter
 
 
 class Misshapen(ValueError):
@@ -24,6 +29,10 @@ class Misshapen(ValueError):
 def text(value: Any) -> str:
     if not isinstance(value, str):
         raise Misshapen("no text")
+    if len(value) > LENGTH:
+        raise Misshapen(f"a text of more than {LENGTH:,} characters")
+    if not value.isascii() and any("\ud800" <= character <= "\udfff" for character in value):
+        raise Misshapen("no text that UTF-8 can write")
     return value
 
 
@@ -36,6 +45,17 @@ def flag(value: Any) -> bool:
 def count(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise Misshapen("no number of rows")
+    if value > MOST:
+        raise Misshapen(f"a number above {MOST:,}")
+    return value
+
+
+def number(value: Any) -> Any:
+    """A finite number, or a text that is one: `0.5`, `"1/3"`."""
+    try:
+        fraction(value)
+    except (TypeError, ValueError, ArithmeticError):
+        raise Misshapen(f"no number of at most {DIGITS} digits") from None
     return value
 
 
@@ -44,7 +64,9 @@ def scalar(value: Any) -> Any:
         value, bool | int | float | str | Decimal | Fraction
     ):  # the last two in promises that are asked for
         raise Misshapen("no single value")
-    return value
+    if isinstance(value, str):
+        return text(value)
+    return value if isinstance(value, bool) else number(value)
 
 
 def listed(each: Checker) -> Checker:
@@ -66,19 +88,44 @@ def mapping(value: Any) -> Mapping[str, Any]:
 
 def one_of(*known: str) -> Checker:
     def check(value: Any) -> str:
-        if value not in known:
+        if not isinstance(value, str) or value not in known:
             raise Misshapen(f"none of {', '.join(known)}")
         return value
 
     return check
 
 
-def parameter(value: Any) -> Any:
+def table_of(each: Checker) -> Checker:
+    """A table whose entries have one shape."""
+
+    def check(value: Any) -> dict[str, Any]:
+        return {text(key): each(entry) for key, entry in mapping(value).items()}
+
+    return check
+
+
+def either(*shapes: Checker) -> Checker:
+    """One of several shapes."""
+
+    def check(value: Any) -> Any:
+        for shape in shapes[:-1]:
+            try:
+                return shape(value)
+            except Misshapen:
+                continue
+        return shapes[-1](value)
+
+    return check
+
+
+def parameter(value: Any, depth: int = 0) -> Any:
     """What a parameter of a promise, method or stage may be: a value, a list of them, or a table of such."""
+    if depth > DEPTH:
+        raise Misshapen("nested too deep")
     if isinstance(value, list):
-        return [parameter(entry) for entry in value]
+        return [parameter(entry, depth + 1) for entry in value]
     if isinstance(value, dict):
-        return {text(key): parameter(entry) for key, entry in value.items()}
+        return {text(key): parameter(entry, depth + 1) for key, entry in value.items()}
     return scalar(value)
 
 

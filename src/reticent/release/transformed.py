@@ -21,8 +21,9 @@ from reticent.release.data import Schema
 from reticent.release.guaranteed import COUNT, GROUP, SELECTED, answer
 from reticent.release.kind import Question, Sight, Tables
 from reticent.release.manifest import Manifest
+from reticent.release.numbered import refuse_wild
 from reticent.release.reading.members import members
-from reticent.release.shape import Checker, Misshapen
+from reticent.release.shape import MOST, Checker, Misshapen
 from reticent.release.transformed_readme import readme
 from reticent.table.cells import Cells
 from reticent.table.roles import Role
@@ -75,6 +76,14 @@ class Transformed:
     def domain(self, tables: Tables, manifest: Manifest) -> pl.Series:
         column = manifest.sensitive
         return typed(list(manifest.own["values"]), column.dtype).alias(column.name)
+
+    def check_tables(self, tables: Tables, manifest: Manifest) -> None:
+        for table in tables.values():
+            refuse_wild(table, GROUP, 0, manifest.rows - 1)
+        if "sensitive" in tables:
+            refuse_wild(tables["sensitive"], COUNT, 1, MOST)
+        if "bounds" in tables:
+            refuse_wild(tables["bounds"], SELECTED, 1, manifest.rows)
 
     def frame(self, tables: Tables, manifest: Manifest, *, bounds: bool) -> pl.DataFrame:
         """The rows with their group; the groups' values are the table `sensitive`."""

@@ -16,12 +16,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from math import log2
 from typing import Any
 
 import numpy as np
 
+from reticent.release.numbers import fraction
 from reticent.release.reading.extent import Extent
 from reticent.release.reading.scale import Scale
 
@@ -61,7 +61,7 @@ def measures(columns: Sequence[Labelled], sizes: np.ndarray, *, withheld: int = 
 
 def ail(loss: Mapping[str, float], weights: Mapping[str, Any] | None = None) -> float | None:
     """Equation 4's weighted mean over the columns; None without any."""
-    share = {name: float(Fraction(str((weights or {}).get(name, 1)))) for name in loss}
+    share = {name: float(fraction((weights or {}).get(name, 1))) for name in loss}
     return sum(share[name] * loss[name] for name in loss) / sum(share.values()) if loss else None
 
 

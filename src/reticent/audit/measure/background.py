@@ -35,6 +35,7 @@ from reticent.audit.measure.background_digits import prior_in_digits, risk_in_di
 from reticent.audit.measure.background_exact import exact_risk
 from reticent.audit.measure.background_people import People, distances, people_of
 from reticent.audit.measure.comparison import exact
+from reticent.errors import BundleDamaged
 
 LN2 = 0.6931471805599453
 WORK = 1 << 20  # pairs of points recomputed with more digits at most
@@ -51,9 +52,13 @@ def judge_skyline(asked: Mapping[str, Any], evidence: Evidence, column: str | No
 def _judged(
     asked: Mapping[str, Any], points: list[Any], evidence: Evidence, column: str | None, form: Any
 ) -> Judgement:
-    if evidence.source is None:
-        return Judgement({}, None, NEEDS_SOURCE)
     if evidence.published is None or not evidence.published.labelled:
+        raise BundleDamaged(
+            "(B,t)-privacy and its skyline are judged on generalized rows alone.",
+            why="They are about the people whom a label may mean, and this release has no labels with values beside them.",
+            attempt="a promise about what groups show, such as beta-likeness.",
+        )
+    if evidence.source is None:
         return Judgement({}, None, NEEDS_SOURCE)
     found = people_of(evidence, column, asked.get("distances") or {}, _compared(points, evidence))
     if found is None:

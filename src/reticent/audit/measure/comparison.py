@@ -13,14 +13,14 @@ from fractions import Fraction
 
 import numpy as np
 
+from reticent.release.numbers import fraction
+
 _ERROR = 2.0**-50  # two conversions and a division err by less than 2**-51 together, relatively
 
 
 def exact(value: object) -> Fraction:
-    """A parameter as it was written: 0.1 is one tenth."""
-    if isinstance(value, bool):
-        raise ValueError("a truth value is no number")
-    return Fraction(repr(value)) if isinstance(value, float) else Fraction(value)  # type: ignore[call-overload]  # raises for what is no number
+    """A parameter as it was written: 0.1 is one tenth; one of too many digits is refused before it is computed."""
+    return fraction(value)
 
 
 def greatest(numerators: np.ndarray, denominators: np.ndarray) -> Fraction:

@@ -17,6 +17,7 @@ import polars as pl
 
 from reticent.audit.evidence import Evidence, Judgement, Targeted
 from reticent.audit.measure.comparison import compare_ln, exact
+from reticent.errors import BundleDamaged
 
 CHUNK = 1 << 22
 NINE_DIGITS = Fraction(1, 10**9)
@@ -25,7 +26,11 @@ NINE_DIGITS = Fraction(1, 10**9)
 def judge(asked: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
     targeted = evidence.targeted
     if targeted is None:
-        return Judgement({}, False)
+        raise BundleDamaged(
+            "P-privacy is kept by a transformed release alone.",
+            why="It is about the target distribution that each group states, and this table states none.",
+            attempt="a promise about what groups show, such as t-closeness.",
+        )
     broken = not_private(targeted)
     believed = max(max(shares) for shares in targeted.shares)
     distance = _named(asked, evidence, evidence.column(column).name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any
 
 
@@ -38,6 +39,8 @@ def number(text: str) -> int | float:
         pass
     try:
         value = float(json.loads(text) if text.startswith('"') else text)
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, RecursionError):
         raise Unreadable("a number") from None
+    if not isfinite(value):
+        raise Unreadable("a finite number")
     return value

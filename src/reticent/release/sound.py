@@ -1,0 +1,121 @@
+"""Whether a data file can be what a manifest says, looked at before a row of it is read.
+
+The number of rows, the size of what is packed and the length of a line decide how much memory and time a reader takes.  A forged
+file may claim any of them: so they are counted first, within a few megabytes, and what cannot be is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from reticent.errors import BundleDamaged, RequestError
+from reticent.release.memory import room
+from reticent.release.parquet_headers import Unsound, claims
+from reticent.table.types import dtype_named
+
+CHUNK = 4 << 20  # bytes of a CSV that are looked at together
+RECORD = 16 << 20  # bytes of the longest row of a CSV
+FLOOR = 1 << 25  # values that any file may claim
+PACKED = 1000  # values beyond them for each byte; a page of 20,000 equal values has 40 bytes
+WIDTH = 16  # bytes of a text in memory, beside its characters
+COPIES = 3  # how often a table stands in memory while it is counted
+SMALL = 64 << 20  # bytes that are read without looking for room
+TEXTS = ("string", "large_string", "string_view", "dictionary")
+
+
+def refuse_unsound(path: Path, schema: Mapping[str, str], rows: int | None) -> None:
+    """Refuse a file that is not what its manifest says; `rows` is None where the manifest does not say them."""
+    try:
+        found = _parquet_rows(path, schema) if path.suffix == ".parquet" else _csv_rows(path)
+        if rows is not None and found != rows:
+            raise Unsound(f"it has {found:,} rows, the manifest says {rows:,}")
+        if found * len(schema) > FLOOR + PACKED * path.stat().st_size:
+            raise Unsound(f"{path.stat().st_size:,} bytes claim to be {found:,} rows")
+    except Unsound as error:
+        raise BundleDamaged(
+            f"{path.name} is not a file that reticent wrote.",
+            why=f"The reason: {error}.",
+            attempt="getting the folder again from its publisher.",
+        ) from None
+
+
+def refuse_no_room(path: Path, schema: Mapping[str, str]) -> None:
+    """Refuse to read a file whole that would not fit in what memory is left, instead of dying of it."""
+    try:
+        need = COPIES * _in_memory(path, schema)
+    except Unsound:
+        raise BundleDamaged(f"{path.name} cannot be read.") from None
+    left = room() if need > SMALL else None
+    if left is not None and need > left:
+        raise RequestError(
+            f"{path.name} is too large for the memory that is left.",
+            why=f"Reading it takes about {need / 1e9:.1f} GB, and {max(left, 0) / 1e9:.1f} GB are free.",
+            attempt="a machine with more memory.",
+        )
+
+
+def _in_memory(path: Path, schema: Mapping[str, str]) -> int:
+    """About how many bytes a file's rows take when they are read."""
+    if path.suffix != ".parquet":
+        if (most := (2 + WIDTH) * path.stat().st_size) * COPIES <= SMALL:  # a row has a byte at least
+            return most
+        return 2 * path.stat().st_size + WIDTH * len(schema) * _csv_rows(path)
+    found = claims(path, pages=False)
+    return found.opened + WIDTH * len(schema) * found.rows
+
+
+def _parquet_rows(path: Path, schema: Mapping[str, str]) -> int:
+    found = claims(path)
+    if list(found.columns) != list(schema):
+        raise Unsound(
+            f"it has other columns than its manifest, {len(found.columns)} instead of {len(schema)}, or other names"
+        )
+    wrong = sum(_family(found.columns[name]) != _family(_arrow(dtype)) for name, dtype in schema.items())
+    if wrong:
+        raise Unsound(f"{wrong} column(s) have values of another type than the manifest says")
+    return found.rows
+
+
+def _arrow(dtype: str) -> Any:
+    return pl.Series([], dtype=dtype_named(dtype)).to_arrow().type
+
+
+def _family(type: Any) -> str:
+    """Types that are read back as one another: texts, whole numbers of any width, moments of any zone."""
+    import pyarrow as pa
+
+    name = str(type).partition("[")[0].partition("(")[0].partition("<")[0]
+    if name in TEXTS:
+        return "text"
+    return "whole" if pa.types.is_integer(type) else "float" if pa.types.is_floating(type) else name
+
+
+def _csv_rows(path: Path) -> int:
+    """How many rows a CSV has below its header: line ends outside quotes."""
+    records, since, inside = 0, 0, False
+    with open(path, "rb") as handle:
+        while chunk := handle.read(CHUNK):
+            raw = np.frombuffer(chunk, np.uint8)
+            ends = raw == ord("\n")
+            if b'"' in chunk:
+                quotes = np.cumsum(raw == ord('"'), dtype=np.int32) + inside
+                ends &= quotes % 2 == 0
+                inside = bool(quotes[-1] % 2)
+            elif inside:
+                ends[:] = False
+            places = np.flatnonzero(ends)
+            lengths = np.diff(places, prepend=-1 - since) if len(places) else np.array([since + len(raw)])
+            since = len(raw) - 1 - int(places[-1]) if len(places) else since + len(raw)
+            if max(int(lengths.max()), since) > RECORD:
+                raise Unsound(f"a row has more than {RECORD:,} bytes")
+            records += len(places)
+    if since or inside:
+        raise Unsound("its last row does not end")
+    if not records:
+        raise Unsound("it has no header")
+    return records - 1
