@@ -133,7 +133,7 @@ class Job:
             name: list(value) if isinstance(value, tuple) else value for name, value in _set_fields(self.source).items()
         }
         if "url" in source:
-            from reticent.table.database import redacted
+            from reticent.redaction import redacted
 
             source["url"] = redacted(source["url"])
         return {

@@ -27,7 +27,7 @@ def export(
     from reticent.cli.printing import say, say_json, stages
     from reticent.errors import RequestError
     from reticent.opened import open as open_release
-    from reticent.table.database import redacted
+    from reticent.redaction import redacted
 
     if not release.is_dir():
         raise RequestError(f"There is no release folder {release}.", attempt="the folder that `reticent publish` made.")

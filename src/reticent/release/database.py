@@ -5,7 +5,8 @@ from __future__ import annotations
 import polars as pl
 
 from reticent.errors import OutputExists, ReticentError, SourceError
-from reticent.table.database import driver, path_of, quoted, redacted, scheme
+from reticent.redaction import redacted
+from reticent.table.database import driver, path_of, quoted, scheme, with_environment
 
 
 def write(frames: dict[str, pl.DataFrame], manifest: str, url: str, table: str) -> list[str]:
@@ -33,7 +34,7 @@ def write(frames: dict[str, pl.DataFrame], manifest: str, url: str, table: str) 
 
 def _postgresql(url: str, tables: dict[str, pl.DataFrame]) -> None:
     dbapi = driver("adbc_driver_postgresql.dbapi", "postgres")
-    with dbapi.connect(url) as connection, connection.cursor() as cursor:
+    with dbapi.connect(with_environment(url)) as connection, connection.cursor() as cursor:
         for name, frame in tables.items():
             schema, _, bare = name.rpartition(".")
             cursor.adbc_ingest(bare, frame.to_arrow(), mode="create", db_schema_name=schema or None)
