@@ -17,7 +17,7 @@ from typing import Any
 
 import polars as pl
 
-from reticent.errors import ColumnError, PromiseUnreachable, suggest
+from reticent.errors import ColumnError, PromiseUnreachable
 from reticent.job import Job
 from reticent.owner import private, store
 from reticent.owner.fingerprint import Rows
@@ -27,6 +27,7 @@ from reticent.publish import publish
 from reticent.release.disk import writing
 from reticent.table import source as sources
 from reticent.table.carried import NEAR_UNIQUE
+from reticent.table.header import known
 from reticent.table.roles import Column, Role, resolve, with_role
 
 SUMMARY = "batches.json"
@@ -53,7 +54,7 @@ def publish_batches(
     progress("reading")
     rows = sources.collect(sources.scan(job.source, frame), "Reading the rows")
     if by not in rows.columns:
-        raise ColumnError(f"There is no column {by!r} to batch by.", attempt=suggest(by, rows.columns))
+        raise ColumnError(f"There is no column {by!r} to batch by.", attempt=known(by, rows.columns, rows.lazy()))
     columns = resolve(job.columns, rows.columns, "drop")
     _refuse_telling(by, rows[by], columns.get(by))
     parts = list(_parts(rows, by, keep=by in columns))

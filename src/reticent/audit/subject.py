@@ -19,6 +19,7 @@ from reticent.release.manifest import ColumnEntry, Described, Manifest, promise_
 from reticent.release.reading.extent import Unreadable
 from reticent.release.reading.scale import scale
 from reticent.release.shape import Misshapen
+from reticent.table.header import refuse_record
 from reticent.table.hierarchy import Hierarchy
 from reticent.table.roles import Column, Role, resolve
 from reticent.table.source import Source, collect, scan
@@ -73,6 +74,8 @@ def of_table(table: Any, columns: Mapping[str, Column], promises: Iterable[Any] 
     source = Source(path=str(table) if given else None, missing=tuple(missing))
     lazy = scan(source, None if given else table)
     present = lazy.collect_schema().names()
+    if not set(columns) & set(present):
+        refuse_record(present, lazy)
     # A job declares columns of its source; what identifies a person is rightly not in what was made of it.
     found = resolve(
         {name: column for name, column in columns.items() if column.role is not Role.IDENTIFYING or name in present},

@@ -34,7 +34,7 @@ def export(
     with stages(json) as progress:
         progress("writing")
         opened = open_release(release)
-        tables = opened.to_database(url, table)
+        tables = list(map(redacted, opened.to_database(url, table)))
     if json:
         say_json({"release": str(release), "url": redacted(url), "tables": tables, "rows": opened.manifest.rows})
         return

@@ -81,13 +81,14 @@ def hierarchy(
 
 
 def _values(data: Path, column: str | None, missing: list[str] | None) -> Any:
-    from reticent.errors import ColumnError, suggest
+    from reticent.errors import ColumnError
+    from reticent.table.header import known
     from reticent.table.source import Source, collect, scan
 
     lazy = scan(Source(path=str(data), missing=tuple(missing or ())))
     names = lazy.collect_schema().names()
     if column not in names:
-        raise ColumnError(f"Column {column!r} is not in the data.", attempt=suggest(str(column), names))
+        raise ColumnError(f"Column {column!r} is not in the data.", attempt=known(str(column), names, lazy))
     return collect(lazy.select(column), "Reading the column")[column]
 
 

@@ -146,7 +146,7 @@ def path_of(url: str, *, there: bool = True) -> Path:
     path = Path(url.partition("://")[2].removeprefix("/"))
     if there and not path.exists():
         raise SourceUnreachable(
-            f"There is no database file {path}.", attempt=f"{scheme(url)}:////absolute/path.db (four slashes)."
+            f"There is no database file at {url}.", attempt=f"{scheme(url)}:////absolute/path.db (four slashes)."
         )
     return path
 
