@@ -23,7 +23,7 @@ LAYERS = {
     "recipe": {"models", "release", "kernels", "table"},
     "methods": {"models", "recipe", "kernels", "table"},
     "utility": {"release", "kernels", "table"},
-    "audit": {"release", "utility", "kernels", "table"},
+    "audit": {"owner", "release", "utility", "kernels", "table"},
     "query": {"release", "kernels", "table"},
     # An adversary knows the method, and counts the source as an engine does.
     "attacks": {
@@ -33,6 +33,7 @@ LAYERS = {
         "methods",
         "models",
         "opened",
+        "owner",
         "query",
         "recipe",
         "registry",
