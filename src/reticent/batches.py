@@ -28,6 +28,7 @@ from reticent.publish import publish
 from reticent.release.disk import writing
 from reticent.table import source as sources
 from reticent.table.carried import NEAR_UNIQUE
+from reticent.table.header import known
 from reticent.table.roles import Column, Role, resolve, with_role
 
 SUMMARY = "batches.json"
@@ -56,7 +57,7 @@ def publish_batches(
     progress("reading")
     rows = sources.collect(sources.scan(job.source, frame), "Reading the rows")
     if by not in rows.columns:
-        raise ColumnError(f"There is no column {by!r} to batch by.", attempt=suggest(by, rows.columns))
+        raise ColumnError(f"There is no column {by!r} to batch by.", attempt=known(by, rows.columns, rows.lazy()))
     columns = resolve(job.columns, rows.columns, "drop")
     _refuse_telling(by, rows[by], columns.get(by))
     parts = list(_parts(rows, by, keep=by in columns))

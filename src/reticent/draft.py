@@ -6,7 +6,7 @@ It shows column names and counts and never a value: a draft is passed around bef
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,6 +16,7 @@ from reticent import toml
 from reticent.errors import SourceError
 from reticent.table import source as sources
 from reticent.table.builders.proposal import propose
+from reticent.table.header import refuse_record
 from reticent.table.roles import Role
 from reticent.table.source import Source
 
@@ -126,25 +127,15 @@ _TAIL = [
 def draft(source: Source) -> Draft:
     """Look at every column once, by counts."""
     names = sources.columns(source)
-    _refuse_no_header(names)
-    frame = sources.collect(sources.scan(source), "Reading the table")
+    lazy = sources.scan(source)
+    refuse_record(names, lazy)
+    frame = sources.collect(lazy, "Reading the table")
     rows = len(frame)
     if not rows:
         raise SourceError("The source has a header and no rows.", attempt="a file with rows.")
     counts = [_looks(column) for column in frame]
     marks = tuple(mark for mark in MARKS if any(mark in (found.get("marks") or ()) for found in counts))
     return Draft(source, rows, marks, tuple(_propose(found, rows) for found in counts))
-
-
-def _refuse_no_header(names: Sequence[str]) -> None:
-    """A file without a header would put its first record into the draft."""
-    odd = sum(bool(re.match(_NUMBER, name)) or not name.strip() for name in names)
-    if odd * 4 >= len(names) or len(set(names)) < len(names):
-        raise SourceError(
-            "The first line does not look like a header.",
-            why=f"Of its {len(names)} names {odd} are numbers or empty, and {len(names) - len(set(names))} repeat another.",
-            attempt="a header line with a different name for each column.",
-        )
 
 
 def _looks(column: pl.Series) -> dict[str, Any]:

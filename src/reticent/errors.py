@@ -3,25 +3,29 @@
     ReticentError
     |-- RequestError            the request is wrong; nothing was written            exit 1
     |   |-- SourceError         the data cannot be read as asked
+    |   |   `-- SourceUnreachable   the file is not there, or the database does not answer   exit 6
     |   |-- ColumnError         a column is unknown, undeclared, of the wrong type or role
     |   |-- HierarchyError      a hierarchy is no tree, or lacks values of the data
     |   |-- JobError            a job file or a parameter is wrong
     |   |-- OutputExists        the folder is there and may not be replaced
-    |   |-- AlreadyPublished    the ledger knows this source
-    |   `-- DataUnavailable     a public data set cannot be fetched
+    |   |-- AlreadyPublished    the ledger knows this source                             exit 5
+    |   `-- DataUnavailable     a public data set cannot be fetched                      exit 6
     |-- PromiseUnreachable      no release found keeps the promise                   exit 2
     |-- AuditFailed             a release does not keep its promise                  exit 3
-    |   `-- BundleDamaged       a release folder is incomplete, damaged or changed
+    |   |-- BundleDamaged       a release folder is incomplete, damaged or changed
+    |   `-- ComparisonFailed    the release and its source or job disagree             exit 4
     |-- DiskError               what was to be written cannot be                     exit 74
     `-- InternalError           a bug of ours                                        exit 70
 
 A message says what, why with numbers, and what to try.  It names columns and counts and never quotes a record's
-values, because logs travel.
+values, because logs travel.  Nor does it hold a password: every message is redacted when it is made.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+
+from reticent.redaction import redacted
 
 
 class ReticentError(Exception):
@@ -30,8 +34,9 @@ class ReticentError(Exception):
     exit_code = 70
 
     def __init__(self, what: str, *, why: str = "", attempt: str = ""):
-        self.what, self.why, self.attempt = what, why, attempt
-        super().__init__("\n".join(line for line in (what, why and f"  {why}", attempt and f"  Try {attempt}") if line))
+        self.what, self.why, self.attempt = map(redacted, (what, why, attempt))
+        lines = (self.what, self.why and f"  {self.why}", self.attempt and f"  Try {self.attempt}")
+        super().__init__("\n".join(line for line in lines if line))
 
 
 class RequestError(ReticentError):
@@ -42,6 +47,12 @@ class RequestError(ReticentError):
 
 class SourceError(RequestError):
     """The data cannot be read as asked."""
+
+
+class SourceUnreachable(SourceError):
+    """The data is not where the request says, or does not answer."""
+
+    exit_code = 6
 
 
 class ColumnError(RequestError):
@@ -80,9 +91,13 @@ class OutputExists(RequestError):
 class AlreadyPublished(RequestError):
     """The ledger knows this source."""
 
+    exit_code = 5
+
 
 class DataUnavailable(RequestError):
     """A public data set cannot be fetched."""
+
+    exit_code = 6
 
 
 class PromiseUnreachable(ReticentError):
@@ -99,6 +114,12 @@ class AuditFailed(ReticentError):
 
 class BundleDamaged(AuditFailed):
     """A release folder is incomplete, damaged or changed."""
+
+
+class ComparisonFailed(AuditFailed):
+    """A release is not what its source or its job says, whatever its own files show."""
+
+    exit_code = 4
 
 
 class DiskError(ReticentError):

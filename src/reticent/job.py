@@ -14,6 +14,7 @@ from reticent import registry
 from reticent.errors import JobError, suggest
 from reticent.models.exact import Number, exact, flag
 from reticent.models.promises import Promises
+from reticent.redaction import redacted
 from reticent.table.roles import Column
 from reticent.table.source import Source
 
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
     from reticent.models.shapes import Promise
 
 _LATER: Any = None  # what is left out is filled in when the job is made
+PASSWORD_LEFT_OUT = """\
+# The URL's password is left out.  Give it by PGPASSWORD, PGPASSFILE or a service file (PGSERVICEFILE), or write
+# url = "postgresql://user:${NAME}@host/database" and set the environment variable NAME.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,8 +138,6 @@ class Job:
             name: list(value) if isinstance(value, tuple) else value for name, value in _set_fields(self.source).items()
         }
         if "url" in source:
-            from reticent.table.database import redacted
-
             source["url"] = redacted(source["url"])
         return {
             "source": source,
@@ -149,7 +152,8 @@ class Job:
     def to_toml(self) -> str:
         from reticent.toml import dumps
 
-        return dumps(self.to_dict())
+        text, url = dumps(self.to_dict()), self.source.url
+        return text if url is None or redacted(url) == url else PASSWORD_LEFT_OUT + text
 
     def at(self, **changes: Any) -> Job:
         """The same job with some parts replaced."""

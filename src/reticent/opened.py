@@ -47,6 +47,11 @@ class Release:
         return None if self._owned is None else self._owned["audit"]
 
     @property
+    def job_text(self) -> str | None:
+        """The job it was published by, as TOML without a password; None for a release that was opened."""
+        return None if self._owned is None else self._owned.get("job")
+
+    @property
     def notices(self) -> tuple[str, ...]:
         """What the owner should know and nothing forbade; empty for a release that was opened."""
         return () if self._owned is None else tuple(self._owned.get("notices", ()))

@@ -1,8 +1,9 @@
 """Many texts searched at once, against Python's own search."""
 
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from reticent.audit import search
 from reticent.audit.search import ENOUGH, Needles
 
 TEXT = st.text("ab", min_size=1, max_size=12) | st.text("aé€", min_size=1, max_size=6)
@@ -31,5 +32,28 @@ def test_what_is_explained_is_no_longer_looked_for(texts, explained, data):
 
 
 def test_a_flood_is_cut_short():
-    texts = [f"person {i:06d}" for i in range(5 * ENOUGH)]
+    texts = [f"person {i:06d}" for i in range(100 * ENOUGH)]
     assert ENOUGH <= len(Needles(texts).found_in("\n".join(texts).encode())) < len(texts)
+
+
+ALIKE = st.builds(lambda head, tail: "ab" * head + tail, st.integers(0, 20), st.text("ab\x00", min_size=1, max_size=9))
+
+
+@settings(deadline=None, max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.lists(ALIKE, max_size=20),
+    st.lists(ALIKE, max_size=6),
+    st.sampled_from([1, 2, 64]),
+    st.sampled_from([3, 16, 1 << 20]),
+)
+def test_texts_that_begin_alike_are_told_apart(monkeypatch, texts, held, deep, at_once):
+    monkeypatch.setattr(search, "_DEEP", deep)
+    monkeypatch.setattr(search, "_AT_ONCE", at_once)
+    data = "".join(held).encode()
+    assert Needles(texts).found_in(data) == {
+        text for text in texts if len(text.encode()) >= 4 and text.encode() in data
+    }
+
+
+def test_a_text_does_not_end_in_the_nothing_behind_the_data():
+    assert Needles(["abcdefgh\x00", "abcd\x00", "abcdefgh\x00\x00\x00"]).found_in(b"abcdefgh") == set()

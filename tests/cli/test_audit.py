@@ -37,7 +37,11 @@ def test_a_release_is_compared_with_its_source(run, release):
 def test_a_release_of_other_people_fails_against_the_source(run, release, place):
     text = (place / "people.csv").read_text().replace(",Ulm,", ",Kiel,")
     (place / "others.csv").write_text(text)
-    assert run("audit", "release", "--source", "others.csv").code == 3
+    ran = run("audit", "release", "--source", "others.csv")
+    assert ran.code == 4
+    assert "No promise is broken, but the release is NOT what its source or job says." in ran.out
+    assert "The comparison with the source failed." in ran.out
+    assert json.loads(run("audit", "release", "--source", "others.csv", "--json").out)["verdict"] == "differs"
 
 
 def test_the_digest_in_the_owner_s_folder_is_the_one_to_expect(run, release):

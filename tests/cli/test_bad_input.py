@@ -72,7 +72,7 @@ def without_header() -> Callable[[Place], None]:
 BETA = '\n[[promise]]\nmodel = "beta-likeness"\nbeta = 2\n'
 NUMERIC_CITY = ('hierarchy = "city.csv"', 'type = "numeric"')
 CASES = {
-    "no such file": Case(with_job(("people.csv", "nowhere.csv")), ("There is no file", "nowhere.csv")),
+    "no such file": Case(with_job(("people.csv", "nowhere.csv")), ("There is no file", "nowhere.csv"), code=6),
     "a folder as the source": Case(lambda place: [(place / "d.csv").mkdir(), place.job(("people.csv", "d.csv"))], ("is a folder",)),
     "an empty file": Case(with_source("empty.csv", b""), ("empty.csv is empty", "header line")),
     "a header without rows": Case(with_source("head.csv", b"person,age,city,illness\n"), ("no rows",)),

@@ -54,9 +54,7 @@ def test_the_threshold_says_who_is_at_risk(run, place):
     assert run("risk", "people.csv", "--threshold", "some").code == 1
 
 
-@pytest.mark.parametrize(
-    "words", [("nowhere.csv",), ("people.csv", "--quasi", "agee"), ("people.csv", "--source", "people.csv")]
-)
+@pytest.mark.parametrize("words", [("people.csv", "--quasi", "agee"), ("people.csv", "--source", "people.csv")])
 def test_a_wrong_request_about_risk_ends_with_1(run, place, words):
     assert run("risk", *words).code == 1
 

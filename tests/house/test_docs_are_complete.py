@@ -6,8 +6,10 @@ import re
 
 import pytest
 
-from reticent import registry
+from reticent import errors, registry
+from reticent.cli import failures
 from reticent.cli.app import COMMANDS, command
+from reticent.errors import ReticentError
 from tests.house.repository import ROOT
 
 DOCS = ROOT / "docs"
@@ -34,10 +36,29 @@ def test_the_options_before_a_command_are_documented():
         assert any(f"`{spelling}" in text for spelling in option.opts), option.opts
 
 
-def test_every_exit_code_is_documented():
+def kinds(of: type) -> set[type]:
+    """An error and all that descend from it."""
+    return {of}.union(*(kinds(one) for one in of.__subclasses__() if one.__module__.startswith("reticent.")))
+
+
+def test_the_table_of_exit_codes_lists_every_kind_of_error_with_its_code():
     text = (DOCS / "cli.md").read_text(encoding="utf-8")
-    for code in (0, 1, 2, 3, 70, 74, 130):
-        assert re.search(rf"^\| {code} \|", text, re.MULTILINE), code
+    rows = re.findall(r"^\| (\d+) \| ([^|]*) \| [^|]* \|$", text, re.MULTILINE)
+    listed = {kind: int(code) for code, named in rows for kind in re.findall(r"`(\w+)`", named)}
+    assert failures.Interrupted.exit_code == 130
+    assert listed == {one.__name__: one.exit_code for one in kinds(ReticentError) if one is not ReticentError}
+    assert [int(code) for code, _ in rows] == sorted({0, *listed.values()})
+
+
+def test_the_tree_of_errors_draws_every_kind_of_error_with_its_code():
+    drawn = {}
+    for line in errors.__doc__.splitlines():
+        if found := re.match(r"^[ |`]*-- (\w+).*?(?:exit (\d+))?$", line):
+            drawn[found[1]] = int(found[2]) if found[2] else None
+    for one in kinds(ReticentError) - {ReticentError}:
+        if one.__module__ == "reticent.errors":
+            own = one.exit_code if "exit_code" in vars(one) else None
+            assert drawn[one.__name__] == own, one
 
 
 @pytest.mark.parametrize("name", registry.MODELS)

@@ -6,12 +6,13 @@ import pytest
 
 from tests.house.repository import PACKAGE, imports, module_name
 
-ANYBODY = {"catalogue", "errors", "randomness", "toml", "__version__"}
+ANYBODY = {"catalogue", "errors", "randomness", "redaction", "toml", "__version__"}
 LAYERS = {
     "kernels": set(),
     "table": set(),
     "datasets": set(),
-    "errors": set(),
+    "errors": {"redaction"},
+    "redaction": set(),
     "randomness": set(),
     "toml": set(),
     "registry": set(),  # knows the others by name only
@@ -32,6 +33,7 @@ LAYERS = {
         "methods",
         "models",
         "opened",
+        "owner",
         "query",
         "recipe",
         "registry",

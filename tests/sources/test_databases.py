@@ -2,33 +2,14 @@
 
 from __future__ import annotations
 
-import datetime
-import sqlite3
-import time
-import warnings
-
-import duckdb
 import polars as pl
 import pytest
 
 import reticent as rt
 from reticent.errors import OutputExists, SourceError
+from tests.sources.conftest import people
 
 CANARY = "canary-4711"
-
-
-def people() -> pl.DataFrame:
-    rows = 60
-    return pl.DataFrame(
-        {
-            "age": [20 + i % 17 for i in range(rows)],
-            "weight": [50.5 + i % 9 for i in range(rows)],
-            "born": [datetime.date(1960 + i % 20, 1 + i % 12, 1) for i in range(rows)],
-            "city": [["Ulm", "Bonn", None][i % 3] for i in range(rows)],
-            "smokes": [i % 2 == 0 for i in range(rows)],
-            "illness": [["flu", "cold", "gout"][i % 3] for i in range(rows)],
-        }
-    )
 
 
 COLUMNS = {
@@ -39,54 +20,6 @@ COLUMNS = {
     "smokes": rt.insensitive(),
     "illness": rt.sensitive(),
 }
-
-
-@pytest.fixture(scope="session")
-def postgres(tmp_path_factory):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        import pgserver
-
-        for attempt in range(4):  # two workers may set up their clusters at once, which its installer does not expect
-            try:
-                server = pgserver.get_server(tmp_path_factory.mktemp("postgres"), cleanup_mode="delete")
-                break
-            except Exception:
-                if attempt == 3:
-                    raise
-                time.sleep(2 + attempt)
-    yield server.get_uri()
-    server.cleanup()
-
-
-@pytest.fixture(params=["postgresql", "duckdb", "sqlite"])
-def database(request, tmp_path):
-    """The address of a database that holds the table `people`, and how its cells come back."""
-    frame = people()
-    if request.param == "postgresql":
-        url = request.getfixturevalue("postgres")
-        import adbc_driver_postgresql.dbapi as dbapi
-
-        with dbapi.connect(url) as connection, connection.cursor() as cursor:
-            for statement in ("DROP SCHEMA public CASCADE", "CREATE SCHEMA public"):
-                cursor.execute(statement)
-            cursor.adbc_ingest("people", frame.to_arrow(), mode="create")
-            connection.commit()
-    elif request.param == "duckdb":
-        url = f"duckdb:///{tmp_path}/people.duckdb"
-        with duckdb.connect(str(tmp_path / "people.duckdb")) as connection:
-            connection.register("given", frame.to_arrow())
-            connection.execute("CREATE TABLE people AS SELECT * FROM given")
-    else:
-        url = f"sqlite:///{tmp_path}/people.db"
-        with sqlite3.connect(tmp_path / "people.db") as connection:
-            connection.execute(
-                "CREATE TABLE people (age INTEGER, weight REAL, born TEXT, city TEXT, smokes INTEGER, illness TEXT)"
-            )
-            plain = frame.with_columns(pl.col("born").cast(pl.String), pl.col("smokes").cast(pl.Int64))
-            connection.executemany("INSERT INTO people VALUES (?, ?, ?, ?, ?, ?)", plain.iter_rows())
-        connection.close()
-    return request.param, url
 
 
 def job(url: str, **where: str) -> rt.Job:

@@ -10,6 +10,7 @@ from typing import Any
 
 from reticent import catalogue
 from reticent.errors import RequestError, suggest
+from reticent.owner.reading import reading_of
 
 ATTACKS = catalogue.ATTACKS
 
@@ -43,9 +44,7 @@ def attack(
     foreign = is_plain(release)
     if not ATTACKS[name].needs_source:
         return function(_opened(_plain_table(release, name) if foreign else release), **how)
-    if source is None:
-        why = f"The attack {name!r} needs the data that the release was made from: its targets."
-        raise RequestError(why, attempt="source=..., --source DATA.")
+    source, missing = _targets(release, source, job, missing, name)
     roles = {"job": job, "quasi": quasi, "sensitive": sensitive, "hierarchy": hierarchy}
     if foreign:
         return function(plain(_plain_table(release, name), source, missing=missing, **roles), **how)
@@ -53,6 +52,15 @@ def attack(
     if ATTACKS[name].reads_people:
         return function(_opened(release), source, missing=missing, **how)
     return function(seen(release, source, missing=missing), **how)
+
+
+def _targets(release: Any, source: Any, job: Any, missing: tuple[str, ...], name: str) -> tuple[Any, tuple[str, ...]]:
+    """The data that the release was made from, read as it was published, and the texts that mean missing in it."""
+    if source is None:
+        why = f"The attack {name!r} needs the data that the release was made from: its targets."
+        raise RequestError(why, attempt="source=..., --source DATA.")
+    given, frame = reading_of(release, source, job, missing=missing)
+    return (given if frame is None else frame), given.missing
 
 
 def _refuse_roles(roles: Mapping[str, Any]) -> None:

@@ -45,8 +45,6 @@ def plain(
         raise RequestError(f"The table lacks {len(lacking)} column(s): {', '.join(map(repr, lacking))}.")
     frame = collect(lazy.select(list(declared)), "Reading the table")
     frame = frame.with_columns(pl.col(name).cast(pl.String) for name in declared)
-    if job is not None and isinstance(source, str | Path):
-        source = replace(job.source, path=str(source), url=None, missing=(*job.source.missing, *missing))
     cells = cells_of(declared, source, marks)
     unknown = frame[cells.sensitive[0].name].unique().drop_nulls().is_in(list(cells.sensitive[0].texts))
     if not unknown.all():

@@ -22,13 +22,15 @@ from reticent.audit.judge import Verdict, judge
 from reticent.audit.kind import Recounted, eyes
 from reticent.audit.population import population_sizes, source_entropy
 from reticent.audit.provenance import trace
-from reticent.audit.reading import read_source, refuse_absent, source_of
+from reticent.audit.reading import refuse_absent
 from reticent.audit.result import Audit
 from reticent.audit.risk import of_groups
 from reticent.audit.subject import Subject, of_folder, of_table
 from reticent.audit.withholding import withheld_as_stated
 from reticent.errors import BundleDamaged, JobError
+from reticent.owner.reading import reading_of, told
 from reticent.table.roles import Column, Role
+from reticent.table.source import collect, scan
 from reticent.table.spelling import notice
 
 
@@ -56,7 +58,8 @@ def audit(release: Any, *, source: Any = None, expect_digest: str | None = None,
     was not.  `source` (a path, a frame or a `Source`) checks the rows against where
     they came from, and that nothing else of it leaked.  A plain CSV or Parquet file or frame needs the roles of its columns: a
     `job`, `columns`, or `quasi`, `sensitive` and `hierarchy`.  `missing` lists texts that mean null; `promises` are judged too.
-    With a release folder, a `job` says how the source is read, and what the manifest must repeat of it.
+    With a release folder, a `job` says how the source is read, and what the manifest must repeat of it; without one the
+    source is read as the owner's job beside the release says.
     """
     given = {"columns": columns, "quasi": quasi, "sensitive": sensitive, "hierarchy": hierarchy}
     if is_plain(release):
@@ -70,11 +73,19 @@ def audit(release: Any, *, source: Any = None, expect_digest: str | None = None,
     else:
         refuse_roles(given)
         subject = of_folder(folder_of(release), expect_digest, promises)
-    rows = None if source is None else read_source(source_of(source, job, missing), missing)
+    rows, read_as = (None, "") if source is None else _source_rows(release, source, job, missing)
     found = _audited(subject, rows, Handed(population), missing)
+    if read_as:
+        found = replace(found, notes=(*found.notes, f"The source was read as it was published: {read_as}."))
     notes = () if job is None or subject.foreign else disagreements(subject, job)
     identity = identified(subject.path, expect_digest) if subject.manifest is not None and subject.path else None
     return replace(found, disagreements=notes, identity=identity)
+
+
+def _source_rows(release: Any, source: Any, job: Any, missing: Sequence[str]) -> tuple[pl.DataFrame, str]:
+    """The source read as `publish` read it, and how that differs from reading it plainly."""
+    given, frame = reading_of(release, source, job, missing=missing)
+    return collect(scan(given, frame), "Reading the source"), told(given)
 
 
 def audit_staged(folder: Path, handed: Handed) -> Audit:

@@ -1,23 +1,15 @@
-"""The source as `publish` reads it: a path, a frame, or a `Source` that says how to read it."""
+"""The rows to compare with: a path, a frame, or a `Source` that says how to read it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from reticent.errors import AuditFailed
+from reticent.errors import ComparisonFailed
 from reticent.table.source import Source, collect, scan
-
-
-def source_of(source: Any, job: Any, missing: Sequence[str] = ()) -> Any:
-    """A path is read as the job reads its source: the same delimiter, encoding and texts that mean missing."""
-    if isinstance(source, str | Path) and job is not None:
-        return replace(job.source, path=str(source), url=None, missing=(*job.source.missing, *missing))
-    return source
 
 
 def read_source(source: Any, missing: Sequence[str] = ()) -> pl.DataFrame:
@@ -32,5 +24,5 @@ def refuse_absent(names: Sequence[str], rows: pl.DataFrame) -> None:
     """Every published column must be one of the source's."""
     absent = [name for name in names if name not in rows.columns]
     if absent:
-        raise AuditFailed(f"{len(absent)} published column(s) are not in the source: {', '.join(map(repr, absent))}.",
-                          why="A release publishes columns of its source under their own names.", attempt="the source it was made from.")  # fmt: skip
+        raise ComparisonFailed(f"{len(absent)} published column(s) are not in the source: {', '.join(map(repr, absent))}.",
+                          why="A release publishes columns of its source under their own names.", attempt="the source it was made from, read as it was (--job).")  # fmt: skip

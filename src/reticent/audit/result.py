@@ -44,13 +44,21 @@ class Audit:
         return None if None in found or not self.promises else True
 
     @property
+    def verdict(self) -> str:
+        """`kept`, `broken` (a promise is), `differs` (every promise reads as kept, and the source or job disagrees) or
+        `undecided`."""
+        if any(verdict.kept is False for verdict in self.promises):
+            return "broken"
+        return "differs" if self.kept is False else "kept" if self.kept else "undecided"
+
+    @property
     def achieved(self) -> dict[str, Any]:
         return plain(self.exact)
 
     def to_dict(self) -> dict[str, Any]:
         promises = [{"model": v.model, "column": v.column, "asked": plain(v.asked), "achieved": plain(v.achieved), "kept": v.kept,
                      "evidence": v.evidence, **({"why": v.why} if v.why else {})} for v in self.promises]  # fmt: skip
-        found: dict[str, Any] = {"kind": self.kind, "rows": self.rows, "groups": self.groups, "withheld": self.withheld, "kept": self.kept,
+        found: dict[str, Any] = {"kind": self.kind, "rows": self.rows, "groups": self.groups, "withheld": self.withheld, "kept": self.kept, "verdict": self.verdict,
                                  "promises": promises, "achieved": self.achieved, "utility": plain(self.utility)}  # fmt: skip
         if self.risk is not None:
             found["risk"] = self.risk.to_dict()
@@ -69,7 +77,7 @@ class Audit:
         return found
 
     def __str__(self) -> str:
-        lines = [f"{self.rows:,} rows in {self.groups:,} groups, {self.withheld:,} withheld: {_word(self.kept)}", ""]
+        lines = [f"{self.rows:,} rows in {self.groups:,} groups, {self.withheld:,} withheld: {WORDS[self.verdict]}", ""]
         for v in self.promises:
             asked = ", ".join(f"{name} = {shown(value)}" for name, value in v.asked.items())
             achieved = ", ".join(f"{name} = {shown(value)}" for name, value in v.achieved.items()) or v.evidence
@@ -94,6 +102,9 @@ class Audit:
         lines += [f"  carried: {said(entry)}" for entry in self.carried]
         lines += [f"  note: {note}" for note in self.notes]
         return "\n".join(lines if self.identity is None else [*lines, f"  {self.identity.sentence}"])
+
+
+WORDS = {"kept": "kept", "broken": "BROKEN", "differs": "NOT AS ITS SOURCE OR JOB", "undecided": "undecided"}
 
 
 def said(entry: Mapping[str, Any]) -> str:

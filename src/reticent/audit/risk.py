@@ -23,6 +23,7 @@ from reticent.audit.measure.comparison import exact
 from reticent.audit.population import population_sizes
 from reticent.audit.separation import Identifying, identifying
 from reticent.audit.subject import of_folder, of_table
+from reticent.owner.reading import reading_of
 from reticent.table.roles import Column, Role
 
 THRESHOLD = Fraction(1, 5)
@@ -111,7 +112,8 @@ def _recounted(
     else:
         declared = dict(columns or (job.columns if job is not None else {}))
         declared |= {name: Column(Role.QUASI) for name in quasi or () if name not in declared}
-        marks = tuple(missing) or (job.source.missing if job is not None else ())
-        subject = of_table(folder, declared or {"*": Column(Role.QUASI)}, missing=marks)
+        given, frame = reading_of(None, folder, job, missing=missing)
+        table = given if frame is None else frame
+        subject = of_table(table, declared or {"*": Column(Role.QUASI)}, missing=given.missing)
     with counting(subject, staged=False):
         return eyes(subject.kind).recount(subject, each_row=False, thorough=False)

@@ -19,6 +19,7 @@ from reticent.release.manifest import ColumnEntry, Described, Manifest, promise_
 from reticent.release.reading.extent import Unreadable
 from reticent.release.reading.scale import scale
 from reticent.release.shape import Misshapen
+from reticent.table.header import refuse_record
 from reticent.table.hierarchy import Hierarchy
 from reticent.table.roles import Column, Role, resolve
 from reticent.table.source import Source, collect, scan
@@ -69,10 +70,15 @@ def of_folder(folder: str | Path, expect_digest: str | None = None, promises: It
 def of_table(table: Any, columns: Mapping[str, Column], promises: Iterable[Any] = (), *, missing: Sequence[str] = (),
                jointly: bool = False) -> Subject:  # fmt: skip
     """A plain CSV or Parquet file, or a frame, with the roles of its columns; columns without a role are left aside."""
-    given = isinstance(table, str | Path)
-    source = Source(path=str(table) if given else None, missing=tuple(missing))
+    given = isinstance(table, str | Path | Source)
+    if isinstance(table, Source):
+        source, table = table, table.path
+    else:
+        source = Source(path=str(table) if given else None, missing=tuple(missing))
     lazy = scan(source, None if given else table)
     present = lazy.collect_schema().names()
+    if not set(columns) & set(present):
+        refuse_record(present, lazy)
     # A job declares columns of its source; what identifies a person is rightly not in what was made of it.
     found = resolve(
         {name: column for name, column in columns.items() if column.role is not Role.IDENTIFYING or name in present},
@@ -92,7 +98,7 @@ def of_table(table: Any, columns: Mapping[str, Column], promises: Iterable[Any] 
     entries = tuple(describe_column(name, column, frame[name]) for name, column in roles.items())
     each = max((column.rows_per_person or 1 for column in columns.values()), default=1)
     return Subject(catalogue.PLAIN, entries, tuple(described_promise(promise) for promise in promises), jointly=jointly,
-                   path=Path(table) if given else None, rows_per_person=each, frame=frame)  # fmt: skip
+                   path=Path(table) if given and table is not None else None, rows_per_person=each, frame=frame)  # fmt: skip
 
 
 def describe_column(name: str, column: Column, series: pl.Series) -> ColumnEntry:

@@ -8,6 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
+from reticent.cli.paths import Careful
+
 COMMANDS = (
     "init",
     "hierarchy",
@@ -34,7 +36,7 @@ def command(words: Sequence[str] = ()) -> Any:
     named = next((word for word in words if not word.startswith("-")), None)
     for name in (named,) if named in COMMANDS else COMMANDS:
         module = import_module(f"reticent.cli.{name}")
-        app.command(name, epilog=f"Example:  {module.EXAMPLE}")(getattr(module, name))
+        app.command(name, cls=Careful, epilog=f"Example:  {module.EXAMPLE}")(getattr(module, name))
     return typer.main.get_command(app)
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from reticent.cli.options import Json, Missing
+from reticent.cli.options import Delimiter, Empty, Encoding, FromQuery, FromTable, Json, Missing, Quote, reading
 
 COLUMNS = ("attack", "targets", "success", "low", "high", "baseline", "worst_posterior", "promised")
 EXAMPLE = "reticent attack patients-release --source patients.csv --as naive-bayes"
@@ -16,7 +16,7 @@ EXAMPLE = "reticent attack patients-release --source patients.csv --as naive-bay
 def attack(
     release: Annotated[Path, typer.Argument(metavar="RELEASE", help="A release folder, or a CSV or Parquet file made by another tool.", show_default=False)],
     source: Annotated[
-        Path | None, typer.Option("--source", metavar="DATA", help="The data it was made from: the targets; eligibility and algorithm need none.", show_default=False)
+        str | None, typer.Option("--source", metavar="DATA", help="The data it was made from: the targets; eligibility and algorithm need none.", show_default=False)
     ] = None,
     name: Annotated[
         str | None,
@@ -54,6 +54,12 @@ def attack(
     skew: Annotated[str | None, typer.Option("--lambda", metavar="P", help="corruption: the most that is believed of one value beforehand (0.1).", show_default=False)] = None,
     rho1: Annotated[str | None, typer.Option("--rho1", metavar="P", help="corruption: the most that is believed of a condition beforehand (0.2).", show_default=False)] = None,
     missing: Missing = None,
+    delimiter: Delimiter = None,
+    quote: Quote = None,
+    encoding: Encoding = None,
+    empty: Empty = None,
+    table: FromTable = None,
+    query: FromQuery = None,
     json: Json = False,
 ) -> int:  # fmt: skip
     """Attack a release as an adversary who knows everyone's quasi-identifiers, and count how often its guess is right.
@@ -67,6 +73,7 @@ def attack(
     from reticent.cli.printing import number, say, say_json, say_table, stages
     from reticent.errors import RequestError
     from reticent.job import Job
+    from reticent.owner.reading import reading_of
 
     if not release.exists():
         raise RequestError(
@@ -86,7 +93,10 @@ def attack(
     learned = {option: value for option, value in learned.items() if value is not None}
     if learned and name != "corruption":
         raise RequestError("--external, --corrupted, --victim, --lambda and --rho1 are for --as corruption.")
-    given: dict[str, Any] = {"missing": tuple(missing or ()), "job": None if job is None else Job.read(job), "quasi": names(quasi),
+    as_job, marks = None if job is None else Job.read(job), tuple(missing or ())
+    how = reading(delimiter=delimiter, quote=quote, encoding=encoding, empty=empty, table=table, query=query)
+    read = None if source is None else reading_of(release, source, as_job, missing=marks, how=how)[0]
+    given: dict[str, Any] = {"missing": marks, "job": as_job, "quasi": names(quasi),
              "sensitive": names(sensitive), "hierarchy": files(hierarchy)}  # fmt: skip
     outcomes, skipped = [], []
     if not name and source is None:
@@ -98,8 +108,8 @@ def attack(
         try:
             with stages(json) as progress:
                 progress(f"attacking as {one}")
-                how = {"background": knowledge, "corruption": learned}.get(one, {})
-                outcomes.append(run(release, source, one, **given, **how).to_dict())
+                asked = {"background": knowledge, "corruption": learned}.get(one, {})
+                outcomes.append(run(release, read, one, **given, **asked).to_dict())
         except RequestError as error:
             if name:
                 raise

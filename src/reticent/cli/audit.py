@@ -7,7 +7,18 @@ from typing import Annotated, Any
 
 import typer
 
-from reticent.cli.options import Json, Missing, ShowValues
+from reticent.cli.options import (
+    Delimiter,
+    Empty,
+    Encoding,
+    FromQuery,
+    FromTable,
+    Json,
+    Missing,
+    Quote,
+    ShowValues,
+    reading,
+)
 
 EXAMPLE = "reticent audit patients-release --source patients.csv"
 
@@ -17,8 +28,8 @@ def audit(
         Path, typer.Argument(metavar="RELEASE", help="A release folder, or a CSV or Parquet file made by another tool.", show_default=False)
     ],
     source: Annotated[
-        Path | None,
-        typer.Option("--source", metavar="DATA", help="Also compare with the data it was made from, and look for leaks.", show_default=False),
+        str | None,
+        typer.Option("--source", metavar="DATA", help="Also compare with the data it was made from, and look for leaks: a file, or a database's address.", show_default=False),
     ] = None,
     expect_digest: Annotated[
         str | None, typer.Option("--expect-digest", metavar="SHA256", help="Refuse a release that was changed since.", show_default=False)
@@ -36,44 +47,56 @@ def audit(
         list[str] | None, typer.Option("--hierarchy", metavar="COLUMN=FILE", help="A plain file's hierarchies; may be repeated.", show_default=False)
     ] = None,
     missing: Missing = None,
+    delimiter: Delimiter = None,
+    quote: Quote = None,
+    encoding: Encoding = None,
+    empty: Empty = None,
+    table: FromTable = None,
+    query: FromQuery = None,
     show_values: ShowValues = False,
     json: Json = False,
 ) -> int:  # fmt: skip
     """Recount a release from its files, by formulas of its own, and say whether every promise is kept.
 
-    Ends with 0 if all are kept (or the files cannot show it), with 3 if one is broken or the folder is damaged or changed.
+    The source is read as it was published: by --job, else by the owner's job beside the release; the options below win over both.
+    Ends with 0 if all are kept (or the files cannot show it), with 3 if one is broken or the folder is damaged or changed, with 4
+    if every promise reads as kept and the source or the job disagrees.
     """
     from reticent.audit import audit as recount
     from reticent.cli.columns import files, names
     from reticent.cli.findings import say_findings
     from reticent.cli.printing import say_json, stages
-    from reticent.errors import AuditFailed, RequestError
+    from reticent.errors import AuditFailed, ComparisonFailed, RequestError
     from reticent.job import Job
+    from reticent.owner.reading import reading_of
 
     if not release.exists():
         raise RequestError(
             f"There is no {release}.", attempt="the folder that `reticent publish` made, or a plain file."
         )
-    given: dict[str, Any] = {
-        "source": source,
-        "expect_digest": expect_digest,
-        "job": None if job is None else Job.read(job),
-        "missing": tuple(missing or ()),
-        "population": population,
-    }
+    how = reading(delimiter=delimiter, quote=quote, encoding=encoding, empty=empty, table=table, query=query)
+    marks, as_job = tuple(missing or ()), None if job is None else Job.read(job)
+    given: dict[str, Any] = {"expect_digest": expect_digest, "job": as_job, "missing": marks, "population": population}
+    subject: Any = release
+    if source is not None:
+        given["source"] = reading_of(release, source, as_job, missing=marks, how=how)[0]
+    elif how and release.is_file():
+        subject = reading_of(None, release, as_job, missing=marks, how=how)[0]
     plain = {"--quasi": quasi, "--sensitive": sensitive, "--hierarchy": hierarchy}
     if release.is_dir():
         if asked := [name for name, value in plain.items() if value]:
             raise RequestError(f"{', '.join(asked)} describe a plain file; a release folder describes itself.")
-        if missing and source is None and population is None:
-            raise RequestError("--missing says how the source is read, and none is given.", attempt="--source DATA.")
+        if (how or (missing and population is None)) and source is None:
+            named = ", ".join(f"--{name}" for name in ({"missing": 1} if missing else {}) | how)
+            raise RequestError(f"{named} say how the source is read, and none is given.", attempt="--source DATA.")
     else:
         given |= {"quasi": names(quasi), "sensitive": names(sensitive), "hierarchy": files(hierarchy)}
     with stages(json) as progress:
         progress("recounting")
-        found = recount(release, **given)
+        found = recount(subject, **given)
     if json:
         say_json(found.to_dict())
     else:
         say_findings(found.to_dict())
-    return AuditFailed.exit_code if found.kept is False else 0
+    codes = {"broken": AuditFailed.exit_code, "differs": ComparisonFailed.exit_code}
+    return codes.get(found.verdict, 0)

@@ -27,14 +27,14 @@ def export(
     from reticent.cli.printing import say, say_json, stages
     from reticent.errors import RequestError
     from reticent.opened import open as open_release
-    from reticent.table.database import redacted
+    from reticent.redaction import redacted
 
     if not release.is_dir():
         raise RequestError(f"There is no release folder {release}.", attempt="the folder that `reticent publish` made.")
     with stages(json) as progress:
         progress("writing")
         opened = open_release(release)
-        tables = opened.to_database(url, table)
+        tables = list(map(redacted, opened.to_database(url, table)))
     if json:
         say_json({"release": str(release), "url": redacted(url), "tables": tables, "rows": opened.manifest.rows})
         return

@@ -8,16 +8,19 @@ from typing import Any
 from reticent.cli.printing import number, say, say_table
 
 VERDICT = {
-    True: "Every promise is kept.",
-    False: "NOT every promise is kept.",
-    None: "The files alone do not show every promise.",
+    "kept": "Every promise is kept.",
+    "broken": "NOT every promise is kept.",
+    "undecided": "The files alone do not show every promise.",
+    "differs": "No promise is broken, but the release is NOT what its source or job says.",
 }
+READ_OTHERWISE = "A source that is read otherwise than at publication differs too: give --job, or --missing, --delimiter, --encoding."
 KEPT = {True: "yes", False: "NO", None: "not shown"}
 
 
 def say_findings(found: Mapping[str, Any]) -> None:
     """The verdict, each promise with what was asked and achieved, the measures, and what the source adds."""
-    verdict = VERDICT[found["kept"]] if found["promises"] else "No promise was stated."
+    stated = found["promises"] or found["verdict"] == "differs"
+    verdict = VERDICT[found["verdict"]] if stated else "No promise was stated."
     say(f"{found['rows']:,} rows in {found['groups']:,} groups, {found['withheld']:,} withheld. {verdict}")
     if found["promises"]:
         say("")
@@ -30,6 +33,8 @@ def say_findings(found: Mapping[str, Any]) -> None:
     if source := found.get("source"):
         say("")
         say_table(("against the source", ""), [(name, _measure(value)) for name, value in source.items()], indent=2)
+        if not source["passed"]:
+            say("", f"The comparison with the source failed. {READ_OTHERWISE}")
     if carried := found.get("carried"):
         say("")
         ties = [", ".join(f"{name} {value:.2f}" for name, value in one["association"].items()) for one in carried]

@@ -1,9 +1,10 @@
 """The entry point: parse, run one command, end with its exit code.
 
-0    done, and every promise kept        70   a bug of ours
-1    the request is wrong                74   the disk refuses
-2    the promise is unreachable         130   interrupted, nothing written
-3    the audit failed
+0    done, and every promise kept        5   published before
+1    the request is wrong                 6   the source is unreachable
+2    the promise is unreachable          70   a bug of ours
+3    a promise is broken                 74   the disk refuses
+4    the source or the job disagrees    130   interrupted, nothing written
 """
 
 from __future__ import annotations

@@ -1,9 +1,12 @@
-"""Options that several commands take, so that they read the same everywhere."""
+"""Options that several commands take, so that they read the same everywhere.
+
+The last ones are those of a job's [source]: how data is read, where no job says it.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -21,3 +24,22 @@ Missing = Annotated[
     list[str] | None,
     typer.Option("--missing", metavar="TEXT", help="A text that means missing, such as '?'; may be repeated."),
 ]
+Delimiter = Annotated[
+    str | None,
+    typer.Option("--delimiter", metavar="MARK", help="Between the fields of a CSV; by default the likeliest."),
+]
+Quote = Annotated[str | None, typer.Option("--quote", metavar="MARK", help="Around the fields of a CSV.")]
+Encoding = Annotated[str | None, typer.Option("--encoding", metavar="NAME", help="Of a CSV; by default utf-8.")]
+Empty = Annotated[
+    str | None,
+    typer.Option("--empty", metavar="missing|value", help="What an empty field of a CSV is; by default missing."),
+]
+FromTable = Annotated[
+    str | None, typer.Option("--table", metavar="NAME", help="Which table, where DATA is an address.")
+]
+FromQuery = Annotated[str | None, typer.Option("--query", metavar="SQL", help="Which rows, where DATA is an address.")]
+
+
+def reading(**given: Any) -> dict[str, Any]:
+    """The options above that were given, as fields of a job's [source]."""
+    return {name: value for name, value in given.items() if value is not None}

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from reticent.cli.options import Json, Missing
+from reticent.cli.options import Delimiter, Empty, Encoding, FromQuery, FromTable, Json, Missing, Quote, reading
 
 EXAMPLE = "reticent risk patients.csv --quasi age,zip,sex"
 
@@ -17,15 +17,21 @@ def risk(
     quasi: Annotated[
         str | None, typer.Option("--quasi", metavar="A,B", help="The columns an adversary knows; by default all, or the job's.", show_default=False)
     ] = None,
-    job: Annotated[Path | None, typer.Option("--job", metavar="JOB", help="Roles of a table's columns.", show_default=False)] = None,
+    job: Annotated[Path | None, typer.Option("--job", metavar="JOB", help="Roles of a table's columns, and how it, or the source of a release, is read.", show_default=False)] = None,
     source: Annotated[
-        Path | None, typer.Option("--source", metavar="DATA", help="Of a release: also the risk before, in the data it was made from.", show_default=False)
+        str | None, typer.Option("--source", metavar="DATA", help="Of a release: also the risk before, in the data it was made from.", show_default=False)
     ] = None,
     population: Annotated[
         Path | None, typer.Option("--population", metavar="DATA", help="A population table with the same columns: adds the journalist.", show_default=False)
     ] = None,
     threshold: Annotated[str, typer.Option("--threshold", metavar="SHARE", help="A record is at risk above this.")] = "0.2",
     missing: Missing = None,
+    delimiter: Delimiter = None,
+    quote: Quote = None,
+    encoding: Encoding = None,
+    empty: Empty = None,
+    from_table: FromTable = None,
+    from_query: FromQuery = None,
     json: Json = False,
 ) -> None:  # fmt: skip
     """Measure re-identification risk: prosecutor, journalist, marketer; records at risk, unique records, which columns identify best.
@@ -34,25 +40,35 @@ def risk(
     """
     from reticent.audit.risk import risk as measure
     from reticent.cli.printing import say, say_json, stages
-    from reticent.errors import JobError, RequestError
+    from reticent.errors import JobError, RequestError, SourceUnreachable
     from reticent.job import Job
     from reticent.models.exact import exact
+    from reticent.owner.reading import reading_of
 
     if not table.exists():
-        raise RequestError(f"There is no {table}.", attempt="a table, or the folder that `reticent publish` made.")
+        raise SourceUnreachable(f"There is no {table}.", attempt="a table, or the folder that `reticent publish` made.")
     limit = exact(threshold, "--threshold")
     if not 0 <= limit <= 1:
         raise JobError("--threshold must be a share.", attempt="a number from 0 to 1, such as 0.2.")
-    if table.is_dir() and (quasi or job):
+    if table.is_dir() and (quasi or (job and source is None)):
         raise RequestError("--quasi and --job describe a plain file; a release folder describes itself.")
     if source is not None and not table.is_dir():
         raise RequestError("--source is for a release folder.", attempt="`reticent risk` of the source alone.")
     names = None if quasi is None else [name.strip() for name in quasi.split(",") if name.strip()]
-    given: dict[str, Any] = {"population": population, "threshold": limit, "missing": tuple(missing or ())}
+    as_job, marks = None if job is None else Job.read(job), tuple(missing or ())
+    how = reading(delimiter=delimiter, quote=quote, encoding=encoding, empty=empty, table=from_table, query=from_query)
+    if how and table.is_dir() and source is None:
+        named = ", ".join(f"--{name}" for name in how)
+        raise RequestError(f"{named} say how the source is read, and none is given.", attempt="--source DATA.")
+    given: dict[str, Any] = {"population": population, "threshold": limit, "missing": marks}
+    subject: Any = table if table.is_dir() else reading_of(None, table, as_job, missing=marks, how=how)[0]
     with stages(json) as progress:
         progress("counting")
-        after = measure(table, quasi=names, job=None if job is None else Job.read(job), **given)
-        before = None if source is None else measure(source, quasi=_published(table), **given)
+        after = measure(subject, quasi=names, job=as_job, **given)
+        before = None
+        if source is not None:
+            read = reading_of(table, source, as_job, missing=marks, how=how)[0]
+            before = measure(read, quasi=_published(table), **given)
     if json:
         say_json(after.to_dict() if before is None else {"before": before.to_dict(), "after": after.to_dict()})
         return

@@ -24,7 +24,8 @@ def noted(entries: Sequence[dict[str, Any]], source: Source | None) -> list[dict
 def fingerprint(source: Source) -> str | None:
     """SHA-256 of a file's bytes, or of a database's address and query."""
     if source.url:
-        from reticent.table.database import redacted, select
+        from reticent.redaction import redacted
+        from reticent.table.database import select
 
         return hashlib.sha256(f"{redacted(source.url)} {select(source.table, source.query)}".encode()).hexdigest()
     if source.path is None:

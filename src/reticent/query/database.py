@@ -5,12 +5,13 @@ from __future__ import annotations
 from contextlib import closing
 from typing import Any
 
-from reticent.errors import ReticentError, SourceError
+from reticent.errors import ReticentError, SourceError, SourceUnreachable
 from reticent.query.asked import understood
 from reticent.query.printed import printed
+from reticent.redaction import redacted
 from reticent.release.answer import NOTHING, Answer
 from reticent.release.manifest import Manifest
-from reticent.table.database import driver, path_of, redacted, scheme
+from reticent.table.database import driver, duckdb_to_read, is_away, path_of, scheme, sqlite_to_read, with_environment
 
 
 def ask_at(manifest: Manifest, text: str, url: str, table: str) -> Answer | list[Answer]:
@@ -21,7 +22,8 @@ def ask_at(manifest: Manifest, text: str, url: str, table: str) -> Answer | list
     except (ReticentError, ImportError):
         raise
     except Exception as error:
-        raise SourceError(
+        kind = SourceUnreachable if is_away(error) else SourceError
+        raise kind(
             f"{redacted(url)} does not answer: {type(error).__name__}.",
             attempt=f"`reticent export` to it first, with --table {table}.",
         ) from None
@@ -41,18 +43,17 @@ def _run(url: str, sql: str) -> tuple[list[str], list[tuple[Any, ...]]]:
     kind = scheme(url)
     if kind == "postgresql":
         with (
-            driver("adbc_driver_postgresql.dbapi", "postgres").connect(url) as connection,
+            driver("adbc_driver_postgresql.dbapi", "postgres").connect(with_environment(url)) as connection,
             connection.cursor() as cursor,
         ):
+            cursor.execute("SET TRANSACTION READ ONLY")
             cursor.execute(sql)
             table = cursor.fetch_arrow_table()
             return table.column_names, [tuple(row.values()) for row in table.to_pylist()]
     if kind == "sqlite":
-        import sqlite3
-
-        with closing(sqlite3.connect(path_of(url))) as connection:
+        with closing(sqlite_to_read(path_of(url))) as connection:
             cursor = connection.execute(sql)
             return [column[0] for column in cursor.description], cursor.fetchall()
-    with driver("duckdb", "query").connect(str(path_of(url)), read_only=True) as connection:
+    with duckdb_to_read(path_of(url)) as connection:
         cursor = connection.execute(sql)
         return [column[0] for column in cursor.description], cursor.fetchall()

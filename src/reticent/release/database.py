@@ -7,7 +7,8 @@ from pathlib import Path
 import polars as pl
 
 from reticent.errors import DiskError, OutputExists, ReticentError, SourceError
-from reticent.table.database import driver, path_of, quoted, redacted, scheme
+from reticent.redaction import redacted
+from reticent.table.database import driver, path_of, quoted, scheme, with_environment
 
 
 def write(frames: dict[str, pl.DataFrame], manifest: str, url: str, table: str, path: Path | None = None) -> list[str]:
@@ -55,7 +56,7 @@ def _disk_refuses(error: Exception) -> bool:
 
 def _postgresql(url: str, tables: dict[str, pl.DataFrame], path: Path | None = None) -> None:
     dbapi = driver("adbc_driver_postgresql.dbapi", "postgres")
-    with dbapi.connect(url) as connection, connection.cursor() as cursor:
+    with dbapi.connect(with_environment(url)) as connection, connection.cursor() as cursor:
         for name, frame in tables.items():
             schema, _, bare = name.rpartition(".")
             cursor.adbc_ingest(bare, frame.to_arrow(), mode="create", db_schema_name=schema or None)

@@ -2,35 +2,34 @@
 
     postgresql://user@host/name        sqlite:///folder/file.db        duckdb:///folder/file.duckdb
 
-with a table's name or a query of one's own.  A password belongs in the environment (PGPASSWORD, ~/.pgpass), not in a job file;
-one that stands in the URL is left out of every message and every stored job.
+with a table's name or a query of one's own, which are read and nothing else.  A password belongs in the environment
+(PGPASSWORD, PGPASSFILE, PGSERVICEFILE, or `${NAME}` in the URL), not in a job file; one that stands in the URL is left out
+of every message and every stored job.
 """
 
 from __future__ import annotations
 
+import os
 import re
+from contextlib import closing
 from pathlib import Path
-from typing import Any
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 import polars as pl
 
-from reticent.errors import SourceError, suggest
+from reticent.errors import SourceError, SourceUnreachable, suggest
+from reticent.redaction import redacted
+from reticent.table.statement import refuse_other
+
+if TYPE_CHECKING:
+    import sqlite3
 
 SCHEMES = ("postgresql", "sqlite", "duckdb")
 
 
-def is_url(text: str) -> bool:
-    return "://" in text
-
-
-def redacted(url: str) -> str:
-    """The URL without its password."""
-    return re.sub(r"(://[^:/@]*):[^@/]*@", r"\1@", url)
-
-
 def scheme(url: str) -> str:
-    name = {"postgres": "postgresql"}.get(found := urlsplit(url).scheme, found)
+    name = {"postgres": "postgresql"}.get(found := url.partition("://")[0].lower(), found)
     if name not in SCHEMES:
         raise SourceError(f"The database {name!r} is not supported.", attempt=suggest(name, SCHEMES))
     return name
@@ -50,23 +49,49 @@ def quoted(table: str) -> str:
 def read(url: str, table: str | None = None, query: str | None = None) -> pl.DataFrame:
     """The rows of a table or query.  Errors of the drivers quote values: theirs are not passed on."""
     statement = select(table, query)
+    if query is not None:
+        refuse_other(query)
     reader = {"postgresql": _postgresql, "sqlite": _sqlite, "duckdb": _duckdb}[scheme(url)]
     try:
-        return reader(url, statement)
+        return reader(with_environment(url), statement)
     except (SourceError, ImportError):
         raise
     except Exception as error:
-        raise SourceError(
+        kind = SourceUnreachable if is_away(error) else SourceError
+        raise kind(
             f"Reading from {redacted(url)} failed: {type(error).__name__}.",
             why="The database is not there, the table or query is wrong, or access is refused.",
             attempt="the same query in the database's own client.",
         ) from None
 
 
+def is_away(error: Exception) -> bool:
+    """Whether the server did not answer, or refused to; a wrong table or query is another matter."""
+    said = str(error).lower()
+    return any(
+        word in said for word in ("failed to connect", "could not connect", "unable to open", "could not set lock")
+    )
+
+
+def with_environment(url: str) -> str:
+    """The URL with `${NAME}` replaced by that environment variable, escaped as a URL needs it."""
+
+    def value(at: re.Match[str]) -> str:
+        if at[1] not in os.environ:
+            raise SourceError(
+                f"The URL refers to the environment variable {at[1]}, which is not set.", attempt=f"export {at[1]}=..."
+            )
+        return quote(os.environ[at[1]], safe="")
+
+    return re.sub(r"\$\{(\w+)\}", value, url)
+
+
 def _postgresql(url: str, statement: str) -> pl.DataFrame:
+    """In a transaction that cannot write; the driver prepares its statement, and PostgreSQL prepares no more than one."""
     dbapi = driver("adbc_driver_postgresql.dbapi", "postgres")
     with dbapi.connect(url) as connection, connection.cursor() as cursor:
-        cursor.execute(statement)
+        cursor.execute("SET TRANSACTION READ ONLY")
+        cursor.execute(statement.rstrip().rstrip(";") + "\n")  # the driver puts it into parentheses
         return pl.DataFrame(_plain(cursor.fetch_arrow_table()))
 
 
@@ -83,25 +108,45 @@ def _plain(table: Any) -> Any:
 
 
 def _sqlite(url: str, statement: str) -> pl.DataFrame:
-    import sqlite3
-    from contextlib import closing
-
-    with closing(sqlite3.connect(f"file:{path_of(url)}?mode=ro", uri=True)) as connection:
+    with closing(sqlite_to_read(path_of(url))) as connection:
         return pl.read_database(statement, connection, infer_schema_length=None)
 
 
+def sqlite_to_read(path: Path) -> sqlite3.Connection:
+    """A database that is neither changed nor made, whose statements read: none attaches, creates or sets anything."""
+    import sqlite3
+
+    reading = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE}
+
+    def allowed(action: int, first: str | None, second: str | None, *_: object) -> int:
+        calling = action == sqlite3.SQLITE_FUNCTION and second != "load_extension"
+        return sqlite3.SQLITE_OK if action in reading or calling else sqlite3.SQLITE_DENY
+
+    connection = sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True)
+    connection.set_authorizer(allowed)
+    return connection
+
+
 def _duckdb(url: str, statement: str) -> pl.DataFrame:
-    duckdb = driver("duckdb", "query")
-    with duckdb.connect(str(path_of(url)), read_only=True) as connection:
+    with duckdb_to_read(path_of(url)) as connection:
+        kinds = [one.type.name for one in connection.extract_statements(statement)]
+        if kinds != ["SELECT"]:
+            raise SourceError(f"The query of [source] is {len(kinds)} statement(s) that do not only read.")
         return connection.sql(statement).pl()
+
+
+def duckdb_to_read(path: Path) -> Any:
+    """A database that is not changed, and from which no other file and no variable of this program is reached."""
+    shut = {"enable_external_access": "false", "lock_configuration": "true", "python_enable_replacements": "false"}
+    return driver("duckdb", "query").connect(str(path), read_only=True, config=shut)
 
 
 def path_of(url: str, *, there: bool = True) -> Path:
     """The file of a SQLite or DuckDB URL: three slashes before a relative path, four before an absolute one."""
     path = Path(url.partition("://")[2].removeprefix("/"))
     if there and not path.exists():
-        raise SourceError(
-            f"There is no database file {path}.", attempt=f"{scheme(url)}:////absolute/path.db (four slashes)."
+        raise SourceUnreachable(
+            f"There is no database file at {url}.", attempt=f"{scheme(url)}:////absolute/path.db (four slashes)."
         )
     return path
 

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from reticent.errors import ColumnError, suggest
+from reticent.errors import ColumnError
 from reticent.table.codec import COUNT
+from reticent.table.header import known
 from reticent.table.roles import quasi
 from reticent.table.source import Source, collect, scan
 from reticent.table.supported import refuse_unsupported
@@ -31,7 +32,7 @@ def combinations(population: Any, names: Sequence[str]) -> tuple[pl.DataFrame, n
     if lacking:
         raise ColumnError(
             f"The population table lacks {len(lacking)} quasi-identifying column(s): {', '.join(map(repr, lacking))}.",
-            attempt=suggest(lacking[0], schema.names()),
+            attempt=known(lacking[0], schema.names(), lazy),
         )
     refuse_unsupported(schema, {name: quasi() for name in names})
     table = collect(lazy.group_by(names).len(name=COUNT), "Counting the population")

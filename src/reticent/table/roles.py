@@ -10,6 +10,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 from reticent.errors import ColumnError, JobError, suggest
+from reticent.table.header import is_record, known
 
 
 class Role(StrEnum):
@@ -208,12 +209,14 @@ def resolve(declared: Mapping[str, Column], present: Sequence[str], undeclared: 
     repeated = sorted({name for name in present if list(present).count(name) > 1})
     if repeated:
         raise ColumnError(
-            f"The data has {len(repeated)} column name(s) twice: {', '.join(map(repr, repeated))}.",
+            f"The data has {len(repeated)} column name(s) twice: {', '.join(map(repr, repeated))}."
+            if set(exact) & set(present)
+            else f"{len(repeated)} name(s) stand twice in the first line, which may be a record.",
             attempt="renaming one of each.",
         )
     for name in exact:
         if name not in present:
-            raise ColumnError(f"Column {name!r} is declared but not in the data.", attempt=suggest(name, present))
+            raise ColumnError(f"Column {name!r} is declared but not in the data.", attempt=known(name, present))
     found: dict[str, Column] = {}
     for name in present:
         pattern = next((p for p in patterns if fnmatchcase(name, p)), None)
@@ -223,9 +226,9 @@ def resolve(declared: Mapping[str, Column], present: Sequence[str], undeclared: 
             found[name] = declared[pattern]
     missing = [name for name in present if name not in found]
     if missing and undeclared == "refuse":
-        listed = ", ".join(map(repr, missing[:8])) + (", ..." if len(missing) > 8 else "")
+        listed = ": " + ", ".join(map(repr, missing[:8])) + (", ..." if len(missing) > 8 else "")
         raise ColumnError(
-            f"{len(missing)} column(s) of the data have no role: {listed}.",
+            f"{len(missing)} column(s) of the data have no role{'' if is_record(present) else listed}.",
             why="An undeclared column is never published silently.",
             attempt='giving each a role, or undeclared = "drop".',
         )

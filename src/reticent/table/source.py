@@ -12,7 +12,8 @@ from typing import Any, Literal
 
 import polars as pl
 
-from reticent.errors import SourceError
+from reticent.errors import ReticentError, SourceError, SourceUnreachable
+from reticent.redaction import is_address
 from reticent.table import separated
 from reticent.table.formats import EXCEL, STATISTICS
 
@@ -46,6 +47,10 @@ class Source:
         for name in ("path", "url", "table", "query", "delimiter", "quote", "encoding"):
             if not isinstance(getattr(self, name), str | None):
                 raise SourceError(f"source.{name} must be a text.")
+        if self.path is not None and is_address(self.path):
+            raise SourceError(
+                f"{self.path} is an address, not a path.", attempt="url = ... in [source], with a table or a query."
+            )
         if self.empty not in ("missing", "value"):
             raise SourceError(f"empty = {self.empty!r} is not known.", attempt='"missing" or "value".')
 
@@ -53,7 +58,7 @@ class Source:
 def scan(source: Source, frame: Any = None) -> pl.LazyFrame:
     """The rows, lazily, texts that mean missing as null."""
     lazy = _of_frame(frame) if frame is not None else _of_database(source) if source.url else _of_file(source)
-    schema = lazy.collect_schema()
+    schema = _schema(lazy)
     if not len(schema):
         raise SourceError("The source has no columns.", why=_where(source), attempt="a file with a header line.")
     if source.missing:
@@ -61,6 +66,18 @@ def scan(source: Source, frame: Any = None) -> pl.LazyFrame:
         texts = [pl.col(name).cast(pl.String) for name, dtype in schema.items() if is_text(dtype)]
         lazy = lazy.with_columns(pl.when(text.is_in(marks).not_()).then(text) for text in texts)
     return lazy
+
+
+def _schema(lazy: pl.LazyFrame) -> pl.Schema:
+    """The columns of a lazy frame, whose own functions may fail and quote what they saw."""
+    try:
+        return lazy.collect_schema()
+    except ReticentError:
+        raise
+    except Exception as error:
+        raise SourceError(
+            f"The frame's columns cannot be told: {type(error).__name__}.", attempt="a frame that collects by itself."
+        ) from None
 
 
 def is_text(dtype: pl.DataType) -> bool:
@@ -71,7 +88,7 @@ def is_text(dtype: pl.DataType) -> bool:
 def columns(source: Source, frame: Any = None, lazy: pl.LazyFrame | None = None) -> list[str]:
     """The column names as the source has them, repeated ones repeated."""
     if isinstance(frame, pl.LazyFrame):
-        return frame.collect_schema().names()
+        return _schema(frame).names()
     if frame is not None:
         return [str(name) for name in getattr(frame, "column_names", None) or frame.columns]
     if source.url is None and _suffix(source) in CSV:
@@ -121,7 +138,7 @@ def _of_file(source: Source) -> pl.LazyFrame:
         raise SourceError("The job names no source.", attempt="a path in [source], or frame=.")
     path = Path(source.path)
     if not path.exists():
-        raise SourceError(
+        raise SourceUnreachable(
             f"There is no file {path}.", attempt="a path relative to the working directory or to the job file."
         )
     if path.is_dir():
@@ -130,7 +147,7 @@ def _of_file(source: Source) -> pl.LazyFrame:
         with open(path, "rb") as handle:
             empty = not handle.read(1)
     except OSError as error:
-        raise SourceError(f"The file {path.name} cannot be read: {error.strerror}.") from None
+        raise SourceUnreachable(f"The file {path.name} cannot be read: {error.strerror}.") from None
     if empty:
         raise SourceError(f"The file {path.name} is empty.", attempt="a file with a header line and rows.")
     suffix = path.suffix.lower()
@@ -172,10 +189,18 @@ def collect(lazy: pl.LazyFrame, doing: str, engine: Literal["auto", "streaming"]
     """Collect with the library's message withheld: it may quote a value."""
     try:
         return lazy.collect(engine=engine)
-    except pl.exceptions.PolarsError as error:
+    except (ReticentError, MemoryError):
+        raise
+    except Exception as error:
         said = str(error).lower()
         if "utf-8" in said or "utf8" in said:
             raise SourceError("The file is not UTF-8.", attempt='its encoding, e.g. encoding = "latin-1".') from None
+        if not isinstance(error, pl.exceptions.PolarsError):
+            raise SourceError(
+                f"{doing} failed: {type(error).__name__}.",
+                why="A function of the lazy frame raised it; its message is withheld, because it may quote a record.",
+                attempt="collecting the frame before it is handed over.",
+            ) from None
         raise SourceError(
             f"{doing} failed: {type(error).__name__}.",
             why="The rows do not have the shape the header says, or a column mixes types.",

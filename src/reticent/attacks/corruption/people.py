@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from reticent.errors import RequestError, suggest
+from reticent.errors import RequestError
+from reticent.table.header import known
 from reticent.table.source import Source, collect, scan
 
 
@@ -68,7 +69,7 @@ def victim_person(external: pl.DataFrame, asked: str) -> int:
             raise RequestError(
                 "A victim is named by columns of the external list.",
                 why=f"{name.strip()!r} is none of them." if equals else "",
-                attempt=f"column=value[,column=value]. {suggest(name.strip(), external.columns)}",
+                attempt=f"column=value[,column=value]. {known(name.strip(), external.columns, external.lazy())}",
             )
         where &= pl.col(name.strip()).cast(pl.String) == value.strip()
     found = np.flatnonzero(external.select(where.alias("x")).to_series().fill_null(False).to_numpy())

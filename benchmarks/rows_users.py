@@ -1,0 +1,37 @@
+"""What users wait for: one function for each row."""
+
+from __future__ import annotations
+
+from benchmarks.measure import measure
+from benchmarks.row import Row
+
+ADMISSIONS = """
+import numpy as np
+import polars as pl
+import reticent as rt
+
+rng, rows = np.random.default_rng(7), 50_000
+moments = np.datetime64("2019-01-01T00:00:00") + rng.integers(0, 3 * 365 * 86_400, rows).astype("timedelta64[s]")
+frame = pl.DataFrame({"admitted": moments.astype("datetime64[us]"), "age": rng.integers(0, 100, rows),
+                      "illness": rng.choice(list("abcdefgh"), rows)}).with_columns(day=pl.col("admitted").dt.date())
+columns = {"admitted": rt.identifying(), "day": rt.quasi(type="date"), "age": rt.quasi(numeric=True), "illness": rt.sensitive()}
+"""
+PUBLISHED = """
+frame.write_csv(scratch / "people.csv", datetime_format="%Y-%m-%d %H:%M:%S")
+job = rt.Job(source=scratch / "people.csv", columns=columns, promises=[rt.KAnonymity(5)], release=rt.Output(format="csv"))
+rt.publish(job, to=scratch / "release", seed=1)
+"""
+AUDITED = PUBLISHED + 'value = rt.audit(scratch / "release", source=scratch / "people.csv").verdict'
+
+
+def leak_search() -> Row:
+    """50,000 identifying datetimes that share their beginnings with published dates: what the audit adds to publishing."""
+    published = measure(PUBLISHED, setup=ADMISSIONS)
+    both = measure(AUDITED, setup=ADMISSIONS)
+    note = f"verdict {both.value}"
+    return Row(ours=both.cpu - published.cpu, reference=published.cpu, against="publish", at_most=2, note=note)
+
+
+ROWS = [
+    ("audit 50k: datetimes that begin like published dates", leak_search),
+]
