@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from reticent import registry
-from reticent.errors import JobError
+from reticent.errors import JobError, listed, suggest
 from reticent.job import Job
 from reticent.methods.compose import left_to_method
+from reticent.methods.weights import weights_of
 
 
 def refuse_unable(job: Job) -> None:
@@ -82,6 +83,17 @@ def refuse_several(job: Job, sensitive: list[str]) -> None:
             f"A release by {job.method.name} has one sensitive column; the job declares {len(sensitive)}.",
             attempt='method = "mondrian" for several.',
         )
+
+
+def refuse_unnamed(job: Job, quasi: list[str], sensitive: list[str]) -> None:
+    """Weights are of quasi-identifiers; the column that a stage looks at is a sensitive one."""
+    weights_of(quasi, getattr(job.method, "weights", None))
+    for stage in job.prepare:
+        column = getattr(stage, "column", None)
+        if column is not None and column not in sensitive:
+            raise JobError(
+                f"{stage.name}: {listed([column])} is not a sensitive column.", attempt=suggest(column, sensitive)
+            )
 
 
 def refuse_partial(job: Job) -> None:

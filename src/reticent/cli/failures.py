@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import reticent
+from reticent.cli.visible import in_json, one_line, visible
 from reticent.errors import DiskError, HierarchyError, InternalError, RequestError, ReticentError
 
 DISK = {errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM}
@@ -42,15 +43,15 @@ def tell(error: BaseException, wishes: Wishes) -> int:
     """Say what went wrong; the exit code."""
     ours = known(error)
     if wishes.traceback:
-        print(*frames(error), sep="\n", file=sys.stderr)
-    print(f"{type(ours).__name__}: {ours}", file=sys.stderr)
+        print(*map(visible, frames(error)), sep="\n", file=sys.stderr)
+    print(visible(f"{type(ours).__name__}: {ours}"), file=sys.stderr)
     values = list(ours.values) if isinstance(ours, HierarchyError) and wishes.show_values else []
     if values:
-        print("  The values:", *(f"    {value}" for value in values), sep="\n", file=sys.stderr)
+        print("  The values:", *(f"    {one_line(value)}" for value in values), sep="\n", file=sys.stderr)
     if wishes.json:
         facts: dict[str, Any] = {"kind": type(ours).__name__, "what": ours.what, "why": ours.why, "try": ours.attempt}
         facts |= {"exit_code": ours.exit_code} | ({"values": values} if values else {})
-        print(json.dumps({"error": facts}, indent=1, ensure_ascii=False))
+        print(in_json(json.dumps({"error": facts}, indent=1, ensure_ascii=False)))
     return ours.exit_code
 
 

@@ -11,11 +11,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import polars as pl
 
-from reticent.errors import SourceError, suggest
+from reticent.errors import SourceError, shortened, suggest
 
 SCHEMES = ("postgresql", "sqlite", "duckdb")
 
@@ -30,9 +29,10 @@ def redacted(url: str) -> str:
 
 
 def scheme(url: str) -> str:
-    name = {"postgres": "postgresql"}.get(found := urlsplit(url).scheme, found)
+    found = url.partition("://")[0].lower()
+    name = {"postgres": "postgresql"}.get(found, found)
     if name not in SCHEMES:
-        raise SourceError(f"The database {name!r} is not supported.", attempt=suggest(name, SCHEMES))
+        raise SourceError(f"The database {shortened(repr(name), 80)} is not supported.", attempt=suggest(name, SCHEMES))
     return name
 
 

@@ -9,7 +9,7 @@ from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
-from reticent.errors import ColumnError, JobError, suggest
+from reticent.errors import ColumnError, JobError, listed, suggest
 
 
 class Role(StrEnum):
@@ -27,6 +27,7 @@ ALIASES = {
     "quasi-identifier": Role.QUASI,
     "sa": Role.SENSITIVE,
 }
+LEAST_STEP = 1e-15
 TYPES = ("numeric", "ordinal", "categorical", "date")
 
 
@@ -159,11 +160,11 @@ def parse_end(value: Any, side: str) -> int | float | str | None:
 
 def parse_step(value: Any) -> int | float:
     try:
-        if (step := parse_number(value)) > 0:
+        if LEAST_STEP <= (step := parse_number(value)) <= 1 / LEAST_STEP:
             return step
     except (TypeError, ValueError, OverflowError):
         pass
-    raise JobError("round_to must be a number above 0.", attempt="round_to = 10.")
+    raise JobError("round_to must be a number above 0, from 1e-15 to 1e15.", attempt="round_to = 10.")
 
 
 def parse_number(value: Any) -> int | float:
@@ -208,12 +209,14 @@ def resolve(declared: Mapping[str, Column], present: Sequence[str], undeclared: 
     repeated = sorted({name for name in present if list(present).count(name) > 1})
     if repeated:
         raise ColumnError(
-            f"The data has {len(repeated)} column name(s) twice: {', '.join(map(repr, repeated))}.",
+            f"The data has {len(repeated)} column name(s) twice: {listed(repeated)}.",
             attempt="renaming one of each.",
         )
     for name in exact:
         if name not in present:
-            raise ColumnError(f"Column {name!r} is declared but not in the data.", attempt=suggest(name, present))
+            raise ColumnError(
+                f"Column {listed([name])} is declared but not in the data.", attempt=suggest(name, present)
+            )
     found: dict[str, Column] = {}
     for name in present:
         pattern = next((p for p in patterns if fnmatchcase(name, p)), None)
@@ -223,9 +226,8 @@ def resolve(declared: Mapping[str, Column], present: Sequence[str], undeclared: 
             found[name] = declared[pattern]
     missing = [name for name in present if name not in found]
     if missing and undeclared == "refuse":
-        listed = ", ".join(map(repr, missing[:8])) + (", ..." if len(missing) > 8 else "")
         raise ColumnError(
-            f"{len(missing)} column(s) of the data have no role: {listed}.",
+            f"{len(missing)} column(s) of the data have no role: {listed(missing)}.",
             why="An undeclared column is never published silently.",
             attempt='giving each a role, or undeclared = "drop".',
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 from pathlib import Path
@@ -9,9 +10,27 @@ from typing import Any
 
 import polars as pl
 
-from reticent.errors import SourceError
+from reticent.errors import SourceError, shortened
 
 _UTF8 = ("utf-8", "utf8")
+_MARKS = {"delimiter": 'delimiter = ";".', "quote": 'quote = "\'", or quote = "" for none.'}
+
+
+def check_marks(delimiter: str | None, quote: str, encoding: str) -> None:
+    """Refuse marks that are not one character, and encodings that are none of text."""
+    for name, mark in (("delimiter", delimiter), ("quote", quote or None)):
+        if mark is not None and (len(mark) != 1 or not mark.isascii() or mark in "\r\n\x00"):
+            raise SourceError(f"source.{name} must be one ASCII character, and no line end.", attempt=_MARKS[name])
+    if delimiter is not None and delimiter == quote:
+        raise SourceError("source.delimiter and source.quote are the same character.", attempt="another quote.")
+    try:
+        text = codecs.lookup(encoding)._is_text_encoding and encoding.isascii()
+    except (LookupError, ValueError, UnicodeError):
+        text = False
+    if not text:
+        raise SourceError(
+            f"Unknown encoding {shortened(repr(encoding), 80)}.", attempt='"utf-8", "latin-1" or "cp1252".'
+        )
 
 
 def scan(
@@ -41,11 +60,10 @@ def _whole(frame: pl.DataFrame) -> pl.DataFrame:
 def _recoded(path: Path, encoding: str) -> bytes:
     try:
         return path.read_bytes().decode(encoding).encode()
-    except LookupError:
-        raise SourceError(f"Unknown encoding {encoding!r}.", attempt='"utf-8", "latin-1" or "cp1252".') from None
-    except UnicodeDecodeError as error:
+    except UnicodeError as error:
+        place = f" (byte {error.start})" if isinstance(error, UnicodeDecodeError) else ""
         raise SourceError(
-            f"The file {path.name} is not {encoding} (byte {error.start}).",
+            f"The file {path.name} is not {encoding}{place}.",
             attempt='another encoding, e.g. encoding = "latin-1".',
         ) from None
 
@@ -62,7 +80,8 @@ def header(path: str, delimiter: str | None, quote: str, encoding: str) -> list[
             attempt='the file\'s encoding, e.g. encoding = "latin-1".',
         ) from None
     mark = delimiter or likeliest_delimiter(Path(path))
-    return next(csv.reader(io.StringIO(text), delimiter=mark, quotechar=quote), [])
+    how: Any = {"quotechar": quote} if quote else {"quoting": csv.QUOTE_NONE}
+    return next(csv.reader(io.StringIO(text), delimiter=mark, **how), [])
 
 
 def likeliest_delimiter(path: Path) -> str:

@@ -46,6 +46,7 @@ class Source:
         for name in ("path", "url", "table", "query", "delimiter", "quote", "encoding"):
             if not isinstance(getattr(self, name), str | None):
                 raise SourceError(f"source.{name} must be a text.")
+        separated.check_marks(self.delimiter, self.quote, self.encoding)
         if self.empty not in ("missing", "value"):
             raise SourceError(f"empty = {self.empty!r} is not known.", attempt='"missing" or "value".')
 
