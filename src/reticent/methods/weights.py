@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from reticent.errors import ColumnError, JobError, listed, suggest
+from reticent.errors import JobError, listed, suggest
 from reticent.models.exact import exact
 
 MOST = 10**9  # how much more one column may weigh than another
@@ -27,7 +27,7 @@ def weights_of(names: Sequence[str], weights: Mapping[str, Any] | None) -> np.nd
     given = dict(weights or {})
     for column in given:
         if column not in names:
-            raise ColumnError(
+            raise JobError(
                 f"A weight is given for {listed([column])}, which is not a quasi-identifier.",
                 attempt=suggest(column, names),
             )
