@@ -24,25 +24,39 @@ _LATER: Any = None  # what is left out is filled in when the job is made
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Output:
-    """How to publish: what becomes of undeclared columns, the file format, and how many rows may be withheld."""
+    """How to publish: what becomes of undeclared columns, the file format, and how many rows may be withheld.
+
+    `formulas` "quote" puts an apostrophe before texts of a CSV that a spreadsheet would take for formulas.
+    """
 
     undeclared: str = "refuse"
     format: str = "parquet"
     suppress_at_most: Fraction = Fraction(0)
+    formulas: str = "keep"
 
     if TYPE_CHECKING:  # what may be given; the fields are what is kept
 
         def __init__(
-            self, *, undeclared: str = "refuse", format: str = "parquet", suppress_at_most: Number = 0
-        ) -> None: ...
+            self, *, undeclared: str = "refuse", format: str = "parquet", suppress_at_most: Number = 0,
+            formulas: str = "keep",
+        ) -> None: ...  # fmt: skip
 
     def __post_init__(self) -> None:
-        for name, known in (("undeclared", ("refuse", "drop")), ("format", ("parquet", "csv"))):
+        for name, known in (
+            ("undeclared", ("refuse", "drop")),
+            ("format", ("parquet", "csv")),
+            ("formulas", ("keep", "quote")),
+        ):
             if getattr(self, name) not in known:
                 raise JobError(
                     f"release.{name} = {getattr(self, name)!r} is not known.",
                     attempt=suggest(str(getattr(self, name)), known),
                 )
+        if self.formulas == "quote" and self.format != "csv":
+            raise JobError(
+                'release.formulas = "quote" is for CSV files, which spreadsheets open.',
+                attempt='format = "csv", or leaving formulas out.',
+            )
         share = exact(self.suppress_at_most, "suppress_at_most")
         if not 0 <= share <= 1:
             raise JobError("suppress_at_most must be a share of the rows.", attempt="a number from 0 to 1.")

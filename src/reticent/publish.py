@@ -148,6 +148,8 @@ def declared(job: Job, rng: Random, cells: Cells) -> dict[str, Any]:
         found["weights"] = registry.plain(weights)
     if rng.seeded:
         found["seeded"] = True
+    if job.release.formulas == "quote":
+        found["formulas"] = job.release.formulas
     if cells.rows_per_person > 1:
         found["rows_per_person"] = cells.rows_per_person
     if job.prepare:
