@@ -26,7 +26,7 @@ from reticent.owner.fingerprint import Rows
 from reticent.owner.ledger import Ledger
 from reticent.randomness import Random
 from reticent.recipe.kind import Writer
-from reticent.refusals import refuse_several, refuse_unable, refuse_unnamed
+from reticent.refusals import refuse_reserved, refuse_several, refuse_unable, refuse_unnamed
 from reticent.release import bundle
 from reticent.release.disk import writing
 from reticent.table import beside, carried
@@ -131,6 +131,7 @@ def read(job: Job, frame: Any = None) -> tuple[pl.LazyFrame, dict[str, Column]]:
         )
     refuse_unsupported(lazy.collect_schema(), columns)
     refuse_several(job, with_role(columns, Role.SENSITIVE))
+    refuse_reserved(job, columns)
     refuse_unnamed(job, with_role(columns, Role.QUASI), with_role(columns, Role.SENSITIVE))
     job.promises.check_columns(with_role(columns, Role.SENSITIVE), jointly=job.jointly)
     return carried.rounded(lazy, columns), columns

@@ -20,7 +20,7 @@ def comparable(name: str, series: pl.Series) -> pl.Series:
         if series.is_infinite().any():
             raise ColumnError(f"Column {name!r} holds an infinite number.", attempt="clipping or removing it.")
         return series.fill_nan(None)
-    if dtype == pl.Time and (series.cast(pl.Int64) % 1_000_000_000).any():
+    if dtype == pl.Time and (series.cast(pl.Int64) % 1_000_000_000 != 0).any():
         raise ColumnError(
             f"Column {name!r} holds times of day with fractions of a second, which are not compared.",
             attempt="whole seconds, or the time as text or a number.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -10,6 +11,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 from reticent.errors import ColumnError, JobError, listed, suggest
+from reticent.table.names import refuse_unusable
 
 
 class Role(StrEnum):
@@ -198,7 +200,8 @@ def insensitive(**how: Any) -> Column:
 
 def resolve(declared: Mapping[str, Column], present: Sequence[str], undeclared: str = "refuse") -> dict[str, Column]:
     """Columns of the data with their declaration, in the data's order; glob patterns give way to exact names."""
-    patterns = [name for name in declared if any(mark in name for mark in "*?[") and name not in present]
+    times = Counter(present)
+    patterns = [name for name in declared if any(mark in name for mark in "*?[") and name not in times]
     exact = [name for name in declared if name not in patterns]
     if exact and not set(exact) & set(present):
         # Where no name fits, the first line may be a record: it is not quoted.
@@ -206,14 +209,14 @@ def resolve(declared: Mapping[str, Column], present: Sequence[str], undeclared: 
             f"None of the {len(exact)} declared columns is among the {len(present)} of the data.",
             attempt="a header line in the file, and its names in the job.",
         )
-    repeated = sorted({name for name in present if list(present).count(name) > 1})
+    repeated = sorted(name for name, count in times.items() if count > 1)
     if repeated:
         raise ColumnError(
             f"The data has {len(repeated)} column name(s) twice: {listed(repeated)}.",
             attempt="renaming one of each.",
         )
     for name in exact:
-        if name not in present:
+        if name not in times:
             raise ColumnError(
                 f"Column {listed([name])} is declared but not in the data.", attempt=suggest(name, present)
             )
@@ -231,6 +234,7 @@ def resolve(declared: Mapping[str, Column], present: Sequence[str], undeclared: 
             why="An undeclared column is never published silently.",
             attempt='giving each a role, or undeclared = "drop".',
         )
+    refuse_unusable(present, list(found))
     return found
 
 

@@ -12,6 +12,7 @@ import polars as pl
 
 from reticent.errors import SourceError, shortened
 
+HEADER = 1 << 24  # bytes of the first line
 _UTF8 = ("utf-8", "utf8")
 _MARKS = {"delimiter": 'delimiter = ";".', "quote": 'quote = "\'", or quote = "" for none.'}
 
@@ -40,8 +41,11 @@ def scan(
     read: Any = path
     if encoding.lower().replace("_", "-") not in _UTF8:
         read = _recoded(path, encoding)
+    names = header(str(path), delimiter, quote, encoding)
     lazy = pl.scan_csv(
         read,
+        # Its own reading of the header leaves doubled quotes as they are; repeated names are refused by who asks for them.
+        with_column_names=lambda found: names if len(set(names)) == len(names) == len(found) else found,
         separator=delimiter or likeliest_delimiter(path),
         quote_char=quote or None,
         infer_schema=False,
@@ -70,8 +74,7 @@ def _recoded(path: Path, encoding: str) -> bytes:
 
 def header(path: str, delimiter: str | None, quote: str, encoding: str) -> list[str]:
     """The names in the first line, repeated ones repeated."""
-    with open(path, "rb") as handle:
-        raw = handle.readline()
+    raw = _first_line(Path(path))
     try:
         text = raw.decode("utf-8-sig" if encoding.lower() in _UTF8 else encoding)
     except UnicodeDecodeError as error:
@@ -81,13 +84,36 @@ def header(path: str, delimiter: str | None, quote: str, encoding: str) -> list[
         ) from None
     mark = delimiter or likeliest_delimiter(Path(path))
     how: Any = {"quotechar": quote} if quote else {"quoting": csv.QUOTE_NONE}
-    return next(csv.reader(io.StringIO(text), delimiter=mark, **how), [])
+    try:
+        return next(csv.reader(io.StringIO(text, newline=""), delimiter=mark, **how), [])
+    except csv.Error:
+        raise SourceError(
+            f"The header of {Path(path).name} cannot be read.",
+            why="A name is longer than 131,072 characters, or a quote is not closed.",
+            attempt="the delimiter and quote of [source].",
+        ) from None
+
+
+def _first_line(path: Path) -> bytes:
+    with open(path, "rb") as handle:
+        raw = handle.readline(HEADER + 1)
+    if len(raw) > HEADER:
+        raise SourceError(
+            f"The first line of {path.name} has more than {HEADER:,} bytes.",
+            why="A file whose lines end with CR alone is one line.",
+            attempt="saving it with line ends of LF or CRLF.",
+        )
+    if b"\r" in raw.removesuffix(b"\n").removesuffix(b"\r"):
+        raise SourceError(
+            f"The lines of {path.name} end with CR alone, or its header holds one.",
+            attempt="saving it with line ends of LF or CRLF.",
+        )
+    return raw
 
 
 def likeliest_delimiter(path: Path) -> str:
     """A tab in a .tsv file, else the mark that is most frequent in the first line."""
     if path.suffix.lower() == ".tsv":
         return "\t"
-    with open(path, "rb") as handle:
-        head = handle.readline().decode("latin-1")
+    head = _first_line(path).decode("latin-1")
     return max((",", ";", "\t", "|"), key=head.count)

@@ -148,7 +148,7 @@ def _of_file(source: Source) -> pl.LazyFrame:
         else:
             raise SourceError(f"The file type {suffix!r} is not known.", attempt=".csv, .parquet or .arrow.")
         lazy.collect_schema()
-    except pl.exceptions.PolarsError as error:
+    except (pl.exceptions.PolarsError, OSError) as error:
         raise SourceError(
             f"The file {path.name} cannot be read as {suffix[1:]}: {type(error).__name__}.",
             attempt="the right file type, delimiter and encoding.",
@@ -173,7 +173,7 @@ def collect(lazy: pl.LazyFrame, doing: str, engine: Literal["auto", "streaming"]
     """Collect with the library's message withheld: it may quote a value."""
     try:
         return lazy.collect(engine=engine)
-    except pl.exceptions.PolarsError as error:
+    except (pl.exceptions.PolarsError, OSError) as error:
         said = str(error).lower()
         if "utf-8" in said or "utf8" in said:
             raise SourceError("The file is not UTF-8.", attempt='its encoding, e.g. encoding = "latin-1".') from None
