@@ -21,6 +21,17 @@ from reticent.errors import DiskError, HierarchyError, InternalError, RequestErr
 
 DISK = {errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM}
 
+PATH = {
+    errno.ENAMETOOLONG,
+    errno.ENOENT,
+    errno.ENOTDIR,
+    errno.EISDIR,
+    errno.ELOOP,
+    errno.EINVAL,
+    errno.ENXIO,
+    errno.ENODEV,
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
@@ -67,6 +78,10 @@ def known(error: BaseException) -> ReticentError:
         return InternalError("The memory ran out.", attempt="fewer columns or rows at a time, or a larger machine.")
     if isinstance(error, OSError) and error.errno in DISK:
         return DiskError(f"The disk refuses: {os.strerror(error.errno)}.", attempt="more room, or another folder.")
+    if isinstance(error, OSError) and error.errno in PATH:
+        return RequestError(
+            f"A path cannot be used: {os.strerror(error.errno)}.", attempt="another name, or a folder that is there."
+        )
     return InternalError(
         f"A bug of ours: {type(error).__name__} {place(error)}.",
         why="Its message is withheld: it may quote a record.",

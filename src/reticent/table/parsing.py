@@ -10,6 +10,7 @@ import polars as pl
 from reticent.errors import ColumnError
 
 _WHOLE = r"^[+-]?\d{1,20}$"
+FURTHEST = 1e150
 _LONG = r"\d\D?(\d\D?){15}"  # 16 digits: more than any double holds for certain
 _CANONICAL = r"^-?(0|[1-9]\d*)(\.\d+)?$"
 
@@ -17,8 +18,12 @@ _CANONICAL = r"^-?(0|[1-9]\d*)(\.\d+)?$"
 def comparable(name: str, series: pl.Series) -> pl.Series:
     dtype = series.dtype
     if dtype.is_float():
-        if series.is_infinite().any():
-            raise ColumnError(f"Column {name!r} holds an infinite number.", attempt="clipping or removing it.")
+        if (series.abs() > FURTHEST).any():
+            raise ColumnError(
+                f"Column {name!r} holds a number beyond {FURTHEST:g}, or an infinite one.",
+                why="Distances between such numbers cannot be computed with.",
+                attempt="clipping or removing it.",
+            )
         return series.fill_nan(None)
     if dtype == pl.Time and (series.cast(pl.Int64) % 1_000_000_000 != 0).any():
         raise ColumnError(
@@ -68,7 +73,7 @@ def numbers(name: str, raw: pl.Series) -> pl.Series:
         return raw
     text = raw.cast(pl.String).str.strip_chars()
     found = _read(text)
-    bad = found.is_null() | (found.is_nan() | found.is_infinite() if found.dtype.is_float() else False)
+    bad = found.is_null() | (found.is_nan() | (found.abs() > FURTHEST) if found.dtype.is_float() else False)
     if bad.any():
         raise _unreadable(name, raw, bad, "numeric")
     _refuse_inexact(name, raw, text, found)
