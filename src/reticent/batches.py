@@ -16,7 +16,7 @@ from typing import Any
 
 import polars as pl
 
-from reticent.errors import ColumnError, OutputExists, PromiseUnreachable, suggest
+from reticent.errors import ColumnError, OutputExists, PromiseUnreachable
 from reticent.job import Job
 from reticent.owner import private, staging
 from reticent.owner.fingerprint import Rows

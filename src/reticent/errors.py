@@ -27,6 +27,8 @@ from collections.abc import Iterable, Sequence
 
 from reticent.redaction import redacted
 
+PART = 1_200  # characters of what, of why and of what to try: a message fits a screen
+
 
 class ReticentError(Exception):
     """Base of all errors raised on purpose."""
@@ -34,7 +36,7 @@ class ReticentError(Exception):
     exit_code = 70
 
     def __init__(self, what: str, *, why: str = "", attempt: str = ""):
-        self.what, self.why, self.attempt = map(redacted, (what, why, attempt))
+        self.what, self.why, self.attempt = (shortened(redacted(text)) for text in (what, why, attempt))
         lines = (self.what, self.why and f"  {self.why}", self.attempt and f"  Try {self.attempt}")
         super().__init__("\n".join(line for line in lines if line))
 
@@ -134,11 +136,22 @@ class InternalError(ReticentError):
     exit_code = 70
 
 
+def shortened(text: str, most: int = PART) -> str:
+    """A text that is at most so long; what is left out is counted."""
+    return text if len(text) <= most else f"{text[:most]} ... ({len(text) - most:,} more characters)"
+
+
+def listed(names: Iterable[object], most: int = 8) -> str:
+    """Some names, each in quotes and none longer than a line, and how many more there are."""
+    known = list(names)
+    shown = ", ".join(shortened(repr(name), 80) for name in known[:most])
+    return shown + (f" and {len(known) - most:,} more" if len(known) > most else "")
+
+
 def suggest(word: str, known: Iterable[str]) -> str:
     """'did you mean' for names the user typed: column names, models, options."""
     from difflib import get_close_matches
 
-    known = list(known)
-    close = get_close_matches(word, known, n=1)
-    listed = ", ".join(repr(name) for name in known[:12]) + (", ..." if len(known) > 12 else "")
-    return f"{close[0]!r} instead; known are {listed}." if close else f"one of {listed}."
+    known = [str(name) for name in known]
+    close = get_close_matches(str(word)[:80], [name for name in known if len(name) <= 80][:1000], n=1)
+    return f"{close[0]!r} instead; known are {listed(known, 12)}." if close else f"one of {listed(known, 12)}."

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reticent import registry
 from reticent.errors import JobError, suggest
-from reticent.models.exact import Number, exact, flag
+from reticent.models.exact import Number, exact
 from reticent.models.promises import Promises
 from reticent.redaction import redacted
 from reticent.table.roles import Column
@@ -31,25 +29,39 @@ PASSWORD_LEFT_OUT = """\
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Output:
-    """How to publish: what becomes of undeclared columns, the file format, and how many rows may be withheld."""
+    """How to publish: what becomes of undeclared columns, the file format, and how many rows may be withheld.
+
+    `formulas` "quote" puts an apostrophe before texts of a CSV that a spreadsheet would take for formulas.
+    """
 
     undeclared: str = "refuse"
     format: str = "parquet"
     suppress_at_most: Fraction = Fraction(0)
+    formulas: str = "keep"
 
     if TYPE_CHECKING:  # what may be given; the fields are what is kept
 
         def __init__(
-            self, *, undeclared: str = "refuse", format: str = "parquet", suppress_at_most: Number = 0
-        ) -> None: ...
+            self, *, undeclared: str = "refuse", format: str = "parquet", suppress_at_most: Number = 0,
+            formulas: str = "keep",
+        ) -> None: ...  # fmt: skip
 
     def __post_init__(self) -> None:
-        for name, known in (("undeclared", ("refuse", "drop")), ("format", ("parquet", "csv"))):
+        for name, known in (
+            ("undeclared", ("refuse", "drop")),
+            ("format", ("parquet", "csv")),
+            ("formulas", ("keep", "quote")),
+        ):
             if getattr(self, name) not in known:
                 raise JobError(
                     f"release.{name} = {getattr(self, name)!r} is not known.",
                     attempt=suggest(str(getattr(self, name)), known),
                 )
+        if self.formulas == "quote" and self.format != "csv":
+            raise JobError(
+                'release.formulas = "quote" is for CSV files, which spreadsheets open.',
+                attempt='format = "csv", or leaving formulas out.',
+            )
         share = exact(self.suppress_at_most, "suppress_at_most")
         if not 0 <= share <= 1:
             raise JobError("suppress_at_most must be a share of the rows.", attempt="a number from 0 to 1.")
@@ -99,38 +111,16 @@ class Job:
     @classmethod
     def read(cls, path: str | Path) -> Job:
         """A job from a TOML file; relative paths in it are relative to it."""
-        path = Path(path)
-        try:
-            table = tomllib.loads(path.read_text(encoding="utf-8"), parse_float=Decimal)
-        except OSError as error:
-            raise JobError(
-                f"The job file {path} cannot be read: {error.strerror}.", attempt="`reticent init DATA` drafts one."
-            ) from None
-        except UnicodeDecodeError:
-            raise JobError(f"The job file {path} is not UTF-8.") from None
-        except tomllib.TOMLDecodeError as error:
-            raise JobError(f"The job file {path} is not valid TOML.", why=str(error)) from None
-        return cls.from_dict(table, beside=path.parent)
+        from reticent.job_file import read
+
+        return read(path)
 
     @classmethod
     def from_dict(cls, table: Mapping[str, Any], beside: Path | None = None) -> Job:
-        _known("the job", table, ("source", "columns", "promise", "prepare", "method", "release", "jointly"))
-        for name in ("promise", "prepare"):
-            if not isinstance(table.get(name, []), list):
-                raise JobError(f"[{name}] must be a list.", attempt=f"[[{name}]] with two brackets.")
-        if not isinstance(table.get("columns", {}), Mapping):
-            raise JobError("[columns] must be a table.", attempt='lines such as age = "quasi-identifying".')
-        return cls(
-            source=_source(table.get("source", {}), beside),
-            columns={name: _column(name, entry, beside) for name, entry in table.get("columns", {}).items()},
-            promises=[
-                _made(registry.promise_from, registry.model, entry, beside) for entry in table.get("promise", [])
-            ],
-            prepare=[registry.stage_from(entry) for entry in table.get("prepare", [])],
-            method=_made(registry.method_from, registry.method, table["method"], beside) if "method" in table else None,
-            release=_dataclass(Output, "[release]", table.get("release", {})),
-            jointly=flag(table.get("jointly", False), "jointly"),
-        )
+        """A job from what a TOML file says, each field checked."""
+        from reticent.job_file import job_of
+
+        return job_of(table, beside)
 
     def to_dict(self) -> dict[str, Any]:
         """The job as TOML would hold it; frames and built hierarchies as their rows."""
@@ -158,75 +148,6 @@ class Job:
     def at(self, **changes: Any) -> Job:
         """The same job with some parts replaced."""
         return replace(self, **changes)
-
-
-def _known(where: str, table: Mapping[str, Any], names: Sequence[str]) -> None:
-    if not isinstance(table, Mapping):
-        raise JobError(f"{where} must be a table.")
-    for name in table:
-        if name not in names:
-            raise JobError(f"{where}: {name!r} is not known.", attempt=suggest(name, names))
-
-
-def _dataclass(kind: type, where: str, table: Mapping[str, Any]) -> Any:
-    _known(where, table, [f.name for f in fields(kind)])
-    return kind(**table)
-
-
-def _source(table: Mapping[str, Any], beside: Path | None) -> Source:
-    source: Source = _dataclass(Source, "[source]", table)
-    return replace(source, path=_located(source.path, beside)) if source.path else source
-
-
-def _column(name: str, table: Any, beside: Path | None) -> Column:
-    if isinstance(table, str):
-        table = {"role": table}
-    _known(f"column {name!r}", table, [f.name for f in fields(Column)])
-    if "role" not in table:
-        raise JobError(
-            f"Column {name!r} has no role.",
-            attempt='role = "quasi-identifying", "sensitive", "identifying" or "insensitive".',
-        )
-    column = Column(**table)
-    if isinstance(column.hierarchy, str):
-        column = replace(column, hierarchy=_located(column.hierarchy, beside))
-    return column
-
-
-def _made(make: Callable[[Any], Any], kind: Callable[[str], Any], entry: Any, beside: Path | None) -> Any:
-    """A promise or method, the paths that it names (`paths` of its class) lying beside the job file."""
-    if not isinstance(entry, Mapping):
-        return make(entry)
-    name = entry.get("model", entry.get("name"))
-    paths = getattr(kind(name), "paths", ()) if isinstance(name, str) else ()
-    for path in paths:
-        field, _, key = path.partition(".")
-        if field in entry:
-            entry = {**entry, field: _beside(entry[field], key, beside)}
-    return make(entry)
-
-
-def _beside(value: Any, key: str, beside: Path | None) -> Any:
-    """A path, or every path under a `key` of a table ("*": under any), at whatever depth."""
-    if isinstance(value, str) and not key:
-        return _located(value, beside)
-    if not isinstance(value, Mapping):
-        return value
-    return {
-        name: _located(inner, beside)
-        if key in (name, "*") and isinstance(inner, str)
-        else _beside(inner, key, beside)
-        if key
-        else inner
-        for name, inner in value.items()
-    }
-
-
-def _located(path: str, beside: Path | None) -> str:
-    given = Path(path)
-    if given.is_absolute() or beside is None or (not (beside / given).exists() and given.exists()):
-        return str(given)
-    return str(beside / given)
 
 
 def _set_fields(value: Any) -> dict[str, Any]:

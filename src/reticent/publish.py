@@ -29,7 +29,7 @@ from reticent.owner.recovery import recover
 from reticent.owner.staging import staged as staged_for
 from reticent.randomness import Random
 from reticent.recipe.kind import Writer
-from reticent.refusals import refuse_several, refuse_unable
+from reticent.refusals import refuse_reserved, refuse_several, refuse_unable, refuse_unnamed
 from reticent.release import bundle
 from reticent.release.disk import writing
 from reticent.table import beside, carried
@@ -143,6 +143,8 @@ def read(job: Job, frame: Any = None) -> tuple[pl.LazyFrame, dict[str, Column]]:
         )
     refuse_unsupported(lazy.collect_schema(), columns)
     refuse_several(job, with_role(columns, Role.SENSITIVE))
+    refuse_reserved(job, columns)
+    refuse_unnamed(job, with_role(columns, Role.QUASI), with_role(columns, Role.SENSITIVE))
     job.promises.check_columns(with_role(columns, Role.SENSITIVE), jointly=job.jointly)
     return carried.rounded(lazy, columns), columns
 
@@ -159,6 +161,8 @@ def declared(job: Job, rng: Random, cells: Cells) -> dict[str, Any]:
         found["weights"] = registry.plain(weights)
     if rng.seeded:
         found["seeded"] = True
+    if job.release.formulas == "quote":
+        found["formulas"] = job.release.formulas
     if cells.rows_per_person > 1:
         found["rows_per_person"] = cells.rows_per_person
     if job.prepare:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from reticent import registry
-from reticent.errors import JobError
+from reticent.errors import JobError, listed, suggest
 from reticent.job import Job
 from reticent.methods.compose import left_to_method
+from reticent.methods.weights import weights_of
+from reticent.table.roles import Column
 
 
 def refuse_unable(job: Job) -> None:
@@ -50,13 +54,7 @@ def refuse_columns(job: Job) -> None:
             why="A stage looks at true values, and which rows it leaves would tell of people who are not drawn.",
             attempt="leaving [[prepare]] out.",
         )
-    named = [name for name in getattr(writer, "reserved", ()) if name in job.columns]
-    published = [name for name in named if job.columns[name].role != "identifying"]
-    if published:
-        raise JobError(
-            f"A {writer.kind} release has a column {published[0]!r} of its own.",
-            attempt="renaming the source's column.",
-        )
+    refuse_reserved(job, job.columns)
 
 
 def refuse_withholding(job: Job) -> None:
@@ -82,6 +80,29 @@ def refuse_several(job: Job, sensitive: list[str]) -> None:
             f"A release by {job.method.name} has one sensitive column; the job declares {len(sensitive)}.",
             attempt='method = "mondrian" for several.',
         )
+
+
+def refuse_reserved(job: Job, columns: Mapping[str, Column]) -> None:
+    """A kind keeps names for itself; a column may have come to its name by a pattern."""
+    writer = registry.writer(job.method.kind)
+    named = [name for name in getattr(writer, "reserved", ()) if name in columns]
+    published = [name for name in named if columns[name].role != "identifying"]
+    if published:
+        raise JobError(
+            f"A {writer.kind} release has a column {published[0]!r} of its own.",
+            attempt="renaming the source's column.",
+        )
+
+
+def refuse_unnamed(job: Job, quasi: list[str], sensitive: list[str]) -> None:
+    """Weights are of quasi-identifiers; the column that a stage looks at is a sensitive one."""
+    weights_of(quasi, getattr(job.method, "weights", None))
+    for stage in job.prepare:
+        column = getattr(stage, "column", None)
+        if column is not None and column not in sensitive:
+            raise JobError(
+                f"{stage.name}: {listed([column])} is not a sensitive column.", attempt=suggest(column, sensitive)
+            )
 
 
 def refuse_partial(job: Job) -> None:

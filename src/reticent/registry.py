@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from decimal import Decimal
 from fractions import Fraction
-from keyword import iskeyword
 from numbers import Number
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reticent import catalogue
-from reticent.errors import JobError, suggest
+from reticent.errors import JobError, listed, shortened, suggest
+from reticent.typed import check_fields, word
 
 if TYPE_CHECKING:
     from reticent.methods.protocols import Method, Stage
@@ -27,7 +27,7 @@ WRITERS = {name: row.writer for name, row in catalogue.KINDS.items()}
 
 def _load(table: Mapping[str, str], name: str, what: str) -> Any:
     if not isinstance(name, str) or name not in table:
-        raise JobError(f"Unknown {what} {name!r}.", attempt=suggest(str(name), table))
+        raise JobError(f"Unknown {what} {shortened(repr(name), 80)}.", attempt=suggest(str(name), table))
     return catalogue.load(table[name])
 
 
@@ -68,21 +68,17 @@ def _name(entry: Mapping[str, Any], key: str, table: Mapping[str, str]) -> str:
     return entry[key]
 
 
-def word(name: str) -> str:
-    """A field as job files and manifests say it: `lambda` is `lambda_` in Python, which keeps the word for itself."""
-    return name.removesuffix("_") if iskeyword(name.removesuffix("_")) else name
-
-
 def _made(kind: Any, entry: Mapping[str, Any], key: str) -> Any:
     field_of = {word(f.name): f.name for f in fields(kind)}
     known = list(field_of)
     given = {name: value for name, value in entry.items() if name != key}
     for name in given:
         if name not in known:
-            raise JobError(f"{entry[key]} has no parameter {name!r}.", attempt=suggest(name, known))
+            raise JobError(f"{entry[key]} has no parameter {listed([name])}.", attempt=suggest(name, known))
     lacking = [word(f.name) for f in fields(kind) if word(f.name) not in given and _required(f)]
     if lacking:
         raise JobError(f"{entry[key]} needs {' and '.join(lacking)}.", attempt=f"{lacking[0]} = ... beside {key}.")
+    check_fields(kind, entry[key], given)
     return kind(**{field_of[name]: value for name, value in given.items()})
 
 

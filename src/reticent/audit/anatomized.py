@@ -27,7 +27,7 @@ from reticent.audit.subject import Subject
 from reticent.errors import BundleDamaged
 from reticent.release.anatomized import COUNT, GROUP
 from reticent.release.data import count_data, read_data
-from reticent.release.kind import data_files, reader
+from reticent.release.kind import data_files, reader, schemas_of
 from reticent.release.manifest import ColumnEntry, Manifest
 from reticent.table.roles import Role
 
@@ -36,7 +36,7 @@ from reticent.table.roles import Role
 class Anatomized:
     def recount(self, subject: Subject, *, each_row: bool, thorough: bool) -> Recounted:
         manifest, folder = _opened(subject)
-        files, schemas = data_files(folder, manifest), reader(subject.kind).schemas(manifest)
+        files, schemas = data_files(folder, manifest), schemas_of(manifest)
         held = read_data(files["sensitive"], schemas["sensitive"])
         quasi = [column.name for column in subject.quasi]
         if each_row or thorough or subject.named(Role.INSENSITIVE):

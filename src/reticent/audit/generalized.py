@@ -19,7 +19,7 @@ from reticent.audit.sensitive import Sensitive, jointly, recount
 from reticent.audit.subject import Subject
 from reticent.errors import BundleDamaged, InternalError
 from reticent.release.data import count_data, read_data
-from reticent.release.kind import data_files, reader
+from reticent.release.kind import data_files, schemas_of
 from reticent.release.reading.extent import Unreadable
 from reticent.release.reading.scale import scale
 from reticent.table.roles import Role
@@ -53,7 +53,7 @@ def _rows(subject: Subject, each_row: bool) -> tuple[pl.DataFrame, np.ndarray | 
     if subject.manifest is None or subject.path is None:
         raise InternalError("There is neither a table nor a folder to recount.")
     path = data_files(subject.path, subject.manifest)["data"]
-    schema = reader(subject.kind).schemas(subject.manifest)["data"]
+    schema = schemas_of(subject.manifest)["data"]
     frame, times = (read_data(path, schema), None) if each_row else count_data(path, schema)
     rows = len(frame) if times is None else int(times.sum())
     if rows != subject.manifest.rows:

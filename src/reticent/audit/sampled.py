@@ -72,8 +72,10 @@ class Sampled:
     def match(self, recounted: Recounted, source: pl.DataFrame) -> Matching:
         subject, frame, sampling = recounted.subject, recounted.frame, recounted.sampling
         assert sampling is not None
-        people = [source[entry.name] for entry in subject.quasi]
-        columns = [read_column(entry, frame[entry.name], source[entry.name]) for entry in subject.quasi]
+        people = [_without_nan(source[entry.name]) for entry in subject.quasi]
+        columns = [
+            read_column(entry, frame[entry.name], held) for entry, held in zip(subject.quasi, people, strict=True)
+        ]
         owner = crucial_rows(columns, people)
         owner = np.full(len(source), -1) if owner is None else owner
         covered = owner >= 0
@@ -143,6 +145,11 @@ def _labelled(column: ReadColumn, sizes: np.ndarray) -> loss.Labelled:
     if isinstance(column.scale, Tree) and column.scale.hierarchy.height == 1:
         return Flat(column.entry.name, column.scale, column.extents, rows)
     return loss.Labelled(column.entry.name, column.scale, column.extents, rows)
+
+
+def _without_nan(series: pl.Series) -> pl.Series:
+    """What is not a number is missing."""
+    return series.fill_nan(None) if series.dtype.is_float() else series
 
 
 def _tested(

@@ -27,7 +27,7 @@ from reticent.errors import BundleDamaged
 from reticent.release.annotated import Annotated
 from reticent.release.data import count_data, read_data
 from reticent.release.guaranteed import COUNT, GROUP, nodes_of
-from reticent.release.kind import data_files, reader
+from reticent.release.kind import data_files, reader, schemas_of
 from reticent.release.manifest import Manifest
 from reticent.release.numbers import fraction
 from reticent.table.grammar import ANY, range_label, set_label, value_label
@@ -38,7 +38,7 @@ from reticent.table.roles import Role
 class Transformed:
     def recount(self, subject: Subject, *, each_row: bool, thorough: bool) -> Recounted:
         manifest, folder = _opened(subject)
-        files, schemas = data_files(folder, manifest), reader(subject.kind).schemas(manifest)
+        files, schemas = data_files(folder, manifest), schemas_of(manifest)
         held, bounds = (read_data(files[name], schemas[name]) for name in ("sensitive", "bounds"))
         quasi = [column.name for column in subject.quasi]
         if each_row or thorough or subject.named(Role.INSENSITIVE):

@@ -16,9 +16,21 @@ from pathlib import Path
 from typing import Any
 
 import reticent
+from reticent.cli.visible import in_json, one_line, visible
 from reticent.errors import DiskError, HierarchyError, InternalError, RequestError, ReticentError
 
 DISK = {errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM}
+
+PATH = {
+    errno.ENAMETOOLONG,
+    errno.ENOENT,
+    errno.ENOTDIR,
+    errno.EISDIR,
+    errno.ELOOP,
+    errno.EINVAL,
+    errno.ENXIO,
+    errno.ENODEV,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +58,15 @@ def tell(error: BaseException, wishes: Wishes) -> int:
     """Say what went wrong; the exit code."""
     ours = known(error)
     if wishes.traceback:
-        print(*frames(error), sep="\n", file=sys.stderr)
-    print(f"{type(ours).__name__}: {ours}", file=sys.stderr)
+        print(*map(visible, frames(error)), sep="\n", file=sys.stderr)
+    print(visible(f"{type(ours).__name__}: {ours}"), file=sys.stderr)
     values = list(ours.values) if isinstance(ours, HierarchyError) and wishes.show_values else []
     if values:
-        print("  The values:", *(f"    {value}" for value in values), sep="\n", file=sys.stderr)
+        print("  The values:", *(f"    {one_line(value)}" for value in values), sep="\n", file=sys.stderr)
     if wishes.json:
         facts: dict[str, Any] = {"kind": type(ours).__name__, "what": ours.what, "why": ours.why, "try": ours.attempt}
         facts |= {"exit_code": ours.exit_code} | ({"values": values} if values else {})
-        print(json.dumps({"error": facts}, indent=1, ensure_ascii=False))
+        print(in_json(json.dumps({"error": facts}, indent=1, ensure_ascii=False)))
     return ours.exit_code
 
 
@@ -70,6 +82,10 @@ def known(error: BaseException) -> ReticentError:
         return InternalError("The memory ran out.", attempt="fewer columns or rows at a time, or a larger machine.")
     if isinstance(error, OSError) and error.errno in DISK:
         return DiskError(f"The disk refuses: {os.strerror(error.errno)}.", attempt="more room, or another folder.")
+    if isinstance(error, OSError) and error.errno in PATH:
+        return RequestError(
+            f"A path cannot be used: {os.strerror(error.errno)}.", attempt="another name, or a folder that is there."
+        )
     return InternalError(
         f"A bug of ours: {type(error).__name__} {place(error)}.",
         why="Its message is withheld: it may quote a record.",

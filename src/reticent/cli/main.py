@@ -16,8 +16,10 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from reticent.cli.failures import Terminated, Wishes, tell
+from reticent.cli import streams
+from reticent.cli.failures import Terminated, UsageError, Wishes, tell
 from reticent.cli.settling import settle
+from reticent.errors import DiskError, ReticentError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -28,13 +30,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
         show_values="--show-values" in given,
         traceback="--traceback" in given or bool(os.environ.get("RETICENT_TRACEBACK")),
     )
+    streams.prepare()
+    streams.forget_settings()
     try:
+        refuse_unwritable(given)
         code = run([word for word in given if word != "--traceback"], wishes)
         sys.stdout.flush()
         return code
     except BrokenPipeError:  # the reader has seen enough, as in `| head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        streams.silence()
         return 1
+    except ReticentError as error:
+        return tell(error, wishes)
+    except OSError as error:  # a full disk behind `> file`: what the command did is done
+        streams.silence()
+        return tell(DiskError(f"Standard output cannot be written: {error.strerror}."), wishes)
+
+
+def refuse_unwritable(words: Sequence[str]) -> None:
+    """An argument that is not UTF-8, or holds a NUL, could be written neither to a job nor to a ledger."""
+    for place, word in enumerate(words, 1):
+        if "\x00" in word or any("\ud800" <= mark <= "\udfff" for mark in word):
+            raise UsageError(f"Argument {place} is not UTF-8, or holds a NUL.", attempt="another name.")
 
 
 def run(words: list[str], wishes: Wishes) -> int:

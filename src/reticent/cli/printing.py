@@ -8,19 +8,21 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from reticent.cli.visible import in_json, one_line, visible
+
 
 def say(*lines: str) -> None:
     """Plain lines, never wrapped: paths and digests are there to be copied."""
-    print(*lines, sep="\n")
+    print(*map(visible, lines), sep="\n")
 
 
 def note(line: str) -> None:
     """A line for the person at the keyboard that is no part of the result."""
-    print(line, file=sys.stderr)
+    print(visible(line), file=sys.stderr)
 
 
 def say_json(value: Any) -> None:
-    print(json.dumps(value, indent=1, ensure_ascii=False))
+    print(in_json(json.dumps(value, indent=1, ensure_ascii=False)))
 
 
 def say_table(head: Sequence[str], rows: Iterable[Sequence[Any]], *, indent: int = 0) -> None:
@@ -33,11 +35,16 @@ def say_table(head: Sequence[str], rows: Iterable[Sequence[Any]], *, indent: int
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
     for name in head:
-        table.add_column(name, overflow="fold")
+        table.add_column(Text(one_line(name)), overflow="fold")
     for row in rows:
-        table.add_row(*(Text("" if cell is None else str(cell)) for cell in row))
-    console = Console(highlight=False, width=None if sys.stdout.isatty() else 400)
+        table.add_row(*(Text("" if cell is None else one_line(str(cell))) for cell in row))
+    console = Console(highlight=False, width=None if watched(sys.stdout) else 400)
     console.print(Padding(table, (0, 0, 0, indent), expand=False))
+
+
+def watched(stream: Any) -> bool:
+    """Whether somebody sits in front of a stream; a program may be started without one."""
+    return stream is not None and stream.isatty()
 
 
 def number(value: Any) -> str:
@@ -52,7 +59,7 @@ def number(value: Any) -> str:
 @contextmanager
 def stages(quiet: bool = False) -> Iterator[Callable[[str], None]]:
     """A line that says which stage is at work, and for how long; nothing where nobody watches."""
-    if quiet or not (sys.stdout.isatty() and sys.stderr.isatty()):
+    if quiet or not (watched(sys.stdout) and watched(sys.stderr)):
         yield lambda stage: None
         return
     from rich.console import Console

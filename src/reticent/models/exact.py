@@ -16,6 +16,7 @@ from math import gcd
 import numpy as np
 
 from reticent.errors import JobError
+from reticent.limits import refuse_immoderate
 
 Number = int | float | str | Decimal | Fraction
 """A parameter as it may be given; it is kept as a fraction."""
@@ -23,6 +24,7 @@ Number = int | float | str | Decimal | Fraction
 
 def exact(value: object, name: str = "a parameter") -> Fraction:
     """A number as its author wrote it: 0.1 is one tenth."""
+    refuse_immoderate(value, name)
     try:
         if isinstance(value, bool):
             raise ValueError

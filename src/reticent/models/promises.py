@@ -8,12 +8,13 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from reticent.errors import InternalError, JobError, suggest
+from reticent.errors import InternalError, JobError, listed, suggest
 from reticent.models.caps import NEVER, Caps, join
 from reticent.models.shapes import Bound, Check, CountCapped, Groups, Mechanism, Promise
 from reticent.table.cells import Cells
 
 Model = TypeVar("Model")
+MOST = 100  # promises of one release
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,10 @@ class Promises:
         found = tuple(promises)
         if not found:
             raise JobError("The job promises nothing.", attempt='a [[promise]] such as model = "k-anonymity", k = 5.')
+        if len(found) > MOST:
+            raise JobError(
+                f"The job has {len(found):,} promises; {MOST} are the most.", attempt="the strictest of each model."
+            )
         return cls(found)
 
     def __iter__(self) -> Iterator[Promise]:
@@ -60,7 +65,8 @@ class Promises:
                                attempt=f"column = {suggest('', sensitive)[:-1]}, or jointly = true for the combined values.")  # fmt: skip
             if column is not None and column not in sensitive:
                 raise JobError(
-                    f"{promise.name}: {column!r} is not a sensitive column.", attempt=suggest(column, sensitive)
+                    f"{promise.name}: {listed([column])} is not a sensitive column.",
+                    attempt=suggest(column, sensitive),
                 )
 
     @property

@@ -21,6 +21,7 @@ from reticent.release.bounds import exact_bounds
 from reticent.release.data import Schema
 from reticent.release.kind import Question, Sight, Tables
 from reticent.release.manifest import Manifest
+from reticent.release.markup import code
 from reticent.release.numbered import refuse_wild
 from reticent.release.reading.members import codes_of, members
 from reticent.release.shape import Checker, Misshapen
@@ -109,8 +110,8 @@ class Anatomized:
         quasi, sensitive = manifest.data
         parts = heading(manifest)
         parts += [
-            f"`{quasi}` holds {persons(manifest)}: every column but `{column}` as it was, and the row's `group`.",
-            f"`{sensitive}` holds, for each group, which values of `{column}` its rows have, and how many of them have each (`count`).",
+            f"`{quasi}` holds {persons(manifest)}: every column but {code(column)} as it was, and the row's `group`.",
+            f"`{sensitive}` holds, for each group, which values of {code(column)} its rows have, and how many of them have each (`count`).",
             "Which row of a group has which value is not said. Counts can be estimated, with the least and the most possible:",
             "",
             "```python",

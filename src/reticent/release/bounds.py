@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import polars as pl
 
+from reticent.errors import RequestError, listed
 from reticent.release.manifest import ColumnEntry, Manifest
+from reticent.release.reading.line import Line
+from reticent.release.reading.scale import scale
 from reticent.table.grammar import ANY, parse
 from reticent.table.roles import Role
 from reticent.table.types import typed
@@ -13,7 +16,8 @@ from reticent.table.types import typed
 def bounds(labels: pl.Series, column: ColumnEntry) -> tuple[pl.Series, pl.Series]:
     """Typed lower and upper ends of a range column's labels; null for `*`, for null, and where a top or bottom hides the end."""
     distinct = labels.unique().drop_nulls()
-    ends = {label: parse(label)[1] for label in distinct if label != ANY}
+    named = _named(column, distinct)
+    ends = {label: named.get(label) or parse(label)[1] for label in distinct if label != ANY}
     found = []
     for at in (0, -1):
         texts = labels.replace_strict(
@@ -21,6 +25,27 @@ def bounds(labels: pl.Series, column: ColumnEntry) -> tuple[pl.Series, pl.Series
         )
         found.append(typed(texts, column.dtype))
     return _ends(found[0], found[1], column)
+
+
+def _named(column: ColumnEntry, labels: pl.Series) -> dict[str, tuple[str, str]]:
+    """The ends of labels that are nodes of a steward's hierarchy over numbers: `20-29`, or `2` for a decade."""
+    if not column.hierarchy or column.type != "numeric":
+        return {}
+    line = scale(column, labels.to_list())
+    assert isinstance(line, Line)
+    return {
+        label: (str(line.named[label].lower), str(line.named[label].upper)) for label in labels if label in line.named
+    }
+
+
+def _together(parts: list[pl.Series]) -> pl.DataFrame:
+    names = [part.name for part in parts]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise RequestError(
+            f"The release has {len(twice)} column(s) named as the ends of another would be: {listed(twice)}.",
+            attempt="frame() without bounds.",
+        )
+    return pl.DataFrame(parts)
 
 
 def with_bounds(frame: pl.DataFrame, manifest: Manifest) -> pl.DataFrame:
@@ -31,7 +56,7 @@ def with_bounds(frame: pl.DataFrame, manifest: Manifest) -> pl.DataFrame:
         parts.append(series)
         if column.role == Role.QUASI and column.type != "categorical":
             parts += bounds(series, column)
-    return pl.DataFrame(parts)
+    return _together(parts)
 
 
 def exact_bounds(frame: pl.DataFrame, manifest: Manifest) -> pl.DataFrame:
@@ -42,7 +67,7 @@ def exact_bounds(frame: pl.DataFrame, manifest: Manifest) -> pl.DataFrame:
         parts.append(frame[name])
         if name in kinds and kinds[name].type != "categorical":
             parts += _ends(frame[name], frame[name], kinds[name])
-    return pl.DataFrame(parts)
+    return _together(parts)
 
 
 def _ends(lower: pl.Series, upper: pl.Series, column: ColumnEntry) -> tuple[pl.Series, pl.Series]:

@@ -13,11 +13,16 @@ import polars as pl
 
 from reticent.errors import BundleDamaged
 from reticent.release.distinct import distinct_rows
+from reticent.release.formulas import quoted_name, unquoted
 from reticent.release.sound import refuse_no_room
 from reticent.table.types import dtype_named, typed
 
 COUNT = "\x00count"
 Schema = Mapping[str, str]
+
+
+class Quoted(dict[str, str]):
+    """The schema of a CSV in which texts and names that look like formulas are quoted."""
 
 
 def read_data(path: Path, schema: Schema, only: Collection[str] | None = None) -> pl.DataFrame:
@@ -44,7 +49,7 @@ def count_data(path: Path, schema: Schema, only: Collection[str] | None = None) 
 
 
 def _among(schema: Schema, only: Collection[str] | None) -> Schema:
-    return schema if only is None else {name: dtype for name, dtype in schema.items() if name in only}
+    return schema if only is None else type(schema)((name, dtype) for name, dtype in schema.items() if name in only)  # type: ignore[call-arg]
 
 
 def _plain(dtype: pl.DataType) -> bool:
@@ -58,6 +63,8 @@ def _scanned(path: Path, schema: Schema) -> pl.LazyFrame:
             lazy = pl.scan_parquet(path, glob=False)
         else:
             lazy = pl.scan_csv(path, infer_schema=False, empty_string_is_null=True, glob=False)
+            if isinstance(schema, Quoted):
+                lazy = _unquoted(lazy, schema)
         found = lazy.collect_schema().names()
     except (pl.exceptions.PolarsError, OSError):
         raise BundleDamaged(f"{path.name} cannot be read.") from None
@@ -67,6 +74,16 @@ def _scanned(path: Path, schema: Schema) -> pl.LazyFrame:
             why=f"{len(found)} instead of {len(schema)}, or other names.",
         )
     return lazy
+
+
+def _unquoted(lazy: pl.LazyFrame, schema: Quoted) -> pl.LazyFrame:
+    """Names and texts without the apostrophe that was put before them; a file with other names is left for its reader to refuse."""
+    names = {quoted_name(name): name for name in schema}
+    if lazy.collect_schema().names() != list(names):
+        return lazy
+    return lazy.rename(names).with_columns(
+        unquoted(pl.col(name)) for name, dtype in schema.items() if dtype == "String"
+    )
 
 
 def _collected(lazy: pl.LazyFrame, path: Path) -> pl.DataFrame:

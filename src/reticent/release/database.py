@@ -1,13 +1,15 @@
-"""A release as tables of a database, with its manifest beside it."""
+"""A release as tables of a database, with its manifest beside it; a failed export leaves nothing."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import polars as pl
 
 from reticent.errors import DiskError, OutputExists, ReticentError, SourceError
 from reticent.redaction import redacted
+from reticent.release.table_names import check_columns, check_name
 from reticent.table.database import driver, path_of, quoted, scheme, with_environment
 
 
@@ -16,9 +18,12 @@ def write(frames: dict[str, pl.DataFrame], manifest: str, url: str, table: str, 
 
     An existing table is never replaced.  `path` is where a new database file is staged.  Returns the tables' names.
     """
+    database = scheme(url)
+    check_name(table, database, list(frames))
+    check_columns(frames, database)
     names = {table if len(frames) == 1 else f"{table}_{name}": frame for name, frame in frames.items()}
     names[f"{table}_manifest"] = pl.DataFrame({"manifest": [manifest]})
-    writer = {"postgresql": _postgresql, "sqlite": _sqlite, "duckdb": _duckdb}[scheme(url)]
+    writer = {"postgresql": _postgresql, "sqlite": _sqlite, "duckdb": _duckdb}[database]
     try:
         writer(url, names, path)
     except (ReticentError, ImportError):
@@ -32,18 +37,30 @@ def write(frames: dict[str, pl.DataFrame], manifest: str, url: str, table: str, 
             ) from None
         if "exist" in str(error).lower():
             raise OutputExists(
-                f"{redacted(url)} has a table of that name.",
+                f"{redacted(url)} has a table of that name, or has no such schema.",
                 why="An existing table is never replaced.",
                 attempt="another name.",
             ) from None
-        raise SourceError(f"Writing to {redacted(url)} failed: {type(error).__name__}.") from None
+        raise SourceError(
+            f"Writing to {redacted(url)} failed: {type(error).__name__}.",
+            why="Nothing was written.",
+            attempt="a database file that can be written, and a name that its client accepts.",
+        ) from None
     return list(names)
 
 
 def new_file(url: str) -> Path | None:
     """The database file that a URL names and that is not there yet; None of a database that is."""
-    path = None if scheme(url) == "postgresql" else path_of(url, there=False)
-    return None if path is None or path.exists() else path
+    if scheme(url) == "postgresql":
+        return None
+    path = path_of(url, there=False)
+    if not path.name or path.name.startswith(":") or "\x00" in str(path):
+        raise SourceError("The URL names no database file.", attempt=f"{scheme(url)}:///warehouse.db.")
+    if not os.path.lexists(path):
+        return path
+    if not path.is_file():
+        raise SourceError(f"{path} is no database file.", attempt="a file, or a name that is not there yet.")
+    return None
 
 
 def _disk_refuses(error: Exception) -> bool:
@@ -73,17 +90,27 @@ def _sqlite(url: str, tables: dict[str, pl.DataFrame], path: Path | None) -> Non
     with closing(sqlite3.connect(path or path_of(url, there=False), isolation_level=None)) as connection:
         connection.execute("BEGIN")
         try:
-            for name, frame in tables.items():
+            for name, held in tables.items():
+                frame = _storable(held)
                 columns = ", ".join(f"{quoted_name(c)} {_affinity(t)}" for c, t in frame.schema.items())
                 connection.execute(f"CREATE TABLE {quoted(name)} ({columns})")
                 marks = ", ".join("?" * frame.width)
-                plain = frame.with_columns(pl.col(pl.Date, pl.Datetime, pl.Time).cast(pl.String))
-                connection.executemany(f"INSERT INTO {quoted(name)} VALUES ({marks})", plain.iter_rows())
+                connection.executemany(f"INSERT INTO {quoted(name)} VALUES ({marks})", frame.iter_rows())
             connection.execute("COMMIT")
         except BaseException:
             if connection.in_transaction:  # a full disk has rolled it back already
                 connection.execute("ROLLBACK")
             raise
+
+
+def _storable(frame: pl.DataFrame) -> pl.DataFrame:
+    """What SQLite has no type for as text: dates and times, decimals, and whole numbers beyond 2^63."""
+    texts = [
+        name
+        for name, dtype in frame.schema.items()
+        if dtype.is_temporal() or dtype.is_decimal() or (dtype == pl.UInt64 and (frame[name] >= 1 << 63).any())
+    ]
+    return frame.with_columns(pl.col(texts).cast(pl.String))
 
 
 def quoted_name(column: str) -> str:

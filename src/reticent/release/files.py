@@ -13,29 +13,29 @@ from typing import IO, Any
 import numpy as np
 import polars as pl
 
+from reticent.release.formulas import quoted
 from reticent.release.rows import Coded, Rows
 
 ROW_GROUP = 2  # pieces in one row group of a Parquet file
 FEW = 1 << 12  # values that a page's dictionary may have
 
 
-def write_data(path: Path, rows: Rows | pl.DataFrame, format: str) -> None:
+def write_data(path: Path, rows: Rows | pl.DataFrame, format: str, *, quote: bool = False) -> None:
     if isinstance(rows, pl.DataFrame):
         rows = Rows(dict(zip(rows.columns, rows.get_columns(), strict=True)), np.zeros(len(rows), np.int32))
     if format == "parquet":
         _write_parquet(path, rows)
     else:
         with open(path, "wb") as handle:
-            write_csv(handle, rows)
+            write_csv(handle, rows, quote=quote)
 
 
-def write_csv(handle: IO[bytes], rows: Rows | pl.DataFrame) -> None:
-    """The one way that rows are written as CSV: the same rows give the same bytes."""
-    if isinstance(rows, pl.DataFrame):
-        rows.write_csv(handle)
-        return
-    for start, stop in rows.pieces():
-        rows.frame(start, stop).write_csv(handle, include_header=start == 0)
+def write_csv(handle: IO[bytes], rows: Rows | pl.DataFrame, *, quote: bool = False) -> None:
+    """The one way that rows are written as CSV: the same rows give the same bytes; formulas quoted where that is asked."""
+    pieces = [(0, len(rows))] if isinstance(rows, pl.DataFrame) else rows.pieces()
+    for start, stop in pieces:
+        frame = rows if isinstance(rows, pl.DataFrame) else rows.frame(start, stop)
+        (quoted(frame) if quote else frame).write_csv(handle, include_header=start == 0)
 
 
 def _write_parquet(path: Path, rows: Rows) -> None:

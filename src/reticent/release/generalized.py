@@ -13,6 +13,7 @@ from reticent.release.bounds import with_bounds
 from reticent.release.data import Schema
 from reticent.release.kind import Question, Sight, Tables
 from reticent.release.manifest import ColumnEntry, Manifest
+from reticent.release.markup import cell
 from reticent.release.numbers import fraction
 from reticent.release.reading.boxes import boxes
 from reticent.release.shape import Checker, Misshapen
@@ -78,7 +79,7 @@ class Generalized:
             "| column | what it is | how to read it |",
             "|---|---|---|",
         ]
-        parts += [f"| {_cell(c.name)} | {c.role} | {_reading(c)} |" for c in manifest.columns]
+        parts += [f"| {cell(c.name)} | {c.role} | {_reading(c)} |" for c in manifest.columns]
         parts += ["", "## What is promised", "", *(f"- {promise_sentence(p)}" for p in manifest.promises)]
         parts += [*_counted_persons(manifest), *withheld(manifest)]
         parts += ["", "## What is not", "", _LIMITS, f"- It assumes {persons(manifest)}."]
@@ -104,10 +105,6 @@ def _counted_persons(manifest: Manifest) -> list[str]:
         for k in asked
         if most > 1
     ]
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("\n", " ")
 
 
 def _reading(column: ColumnEntry) -> str:

@@ -13,7 +13,8 @@ import polars as pl
 from reticent import catalogue
 from reticent.errors import BundleDamaged
 from reticent.release.answer import Answer
-from reticent.release.data import Schema, read_data
+from reticent.release.data import Quoted, Schema, read_data
+from reticent.release.formulas import QUOTED
 from reticent.release.manifest import Manifest
 from reticent.release.shape import Checker
 from reticent.table.cells import Cells
@@ -114,10 +115,15 @@ def data_files(folder: Path, manifest: Manifest) -> dict[str, Path]:
     return {path.stem: folder / path.name for path in named}
 
 
+def schemas_of(manifest: Manifest) -> dict[str, Schema]:
+    """The columns of each data file; as they are quoted, where the manifest says so."""
+    found = reader(manifest.kind).schemas(manifest)
+    return {name: Quoted(schema) for name, schema in found.items()} if manifest.formulas == QUOTED else found
+
+
 def tables(folder: Path, manifest: Manifest) -> dict[str, pl.DataFrame]:
     """Every data file, typed by the manifest."""
-    known = reader(manifest.kind)
-    schemas = known.schemas(manifest)
+    schemas = schemas_of(manifest)
     found = {name: read_data(path, schemas[name]) for name, path in data_files(folder, manifest).items()}
-    known.check_tables(found, manifest)
+    reader(manifest.kind).check_tables(found, manifest)
     return found

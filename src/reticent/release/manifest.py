@@ -104,10 +104,11 @@ class Manifest:
     weights: Mapping[str, Any] | None = None
     seeded: bool = False
     rows_per_person: int = 1
+    formulas: str | None = None
     prepare: tuple[Described, ...] = ()
     own: Mapping[str, Any] = field(default_factory=dict)
 
-    OPTIONAL: ClassVar[frozenset[str]] = frozenset({"weights", "seeded", "rows_per_person", "prepare"})
+    OPTIONAL: ClassVar[frozenset[str]] = frozenset({"weights", "seeded", "rows_per_person", "formulas", "prepare"})
 
     @classmethod
     def of(cls, value: Any, own: Mapping[str, shape.Checker], optional: Iterable[str] = ()) -> Manifest:
@@ -151,6 +152,8 @@ class Manifest:
             found["seeded"] = True
         if self.rows_per_person > 1:
             found["rows_per_person"] = self.rows_per_person
+        if self.formulas is not None:
+            found["formulas"] = self.formulas
         if self.prepare:
             found["prepare"] = [stage.to_dict() for stage in self.prepare]
         return found
@@ -181,6 +184,7 @@ _FIELDS: dict[str, shape.Checker] = {
     "weights": weights,
     "seeded": shape.flag,
     "rows_per_person": _persons,
+    "formulas": shape.one_of("quote", "present"),
     "prepare": shape.listed(lambda value: described(value, catalogue.STAGES, "name", "stage")),
     "files": _files,
 }

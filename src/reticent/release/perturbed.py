@@ -14,6 +14,7 @@ from reticent.release.bounds import exact_bounds
 from reticent.release.data import Schema
 from reticent.release.kind import Question, Sight, Tables
 from reticent.release.manifest import Described, Manifest
+from reticent.release.markup import code
 from reticent.release.numbered import refuse_unlisted
 from reticent.release.numbers import fraction
 from reticent.release.reconstruction import Reconstruction
@@ -99,7 +100,7 @@ class Perturbed:
         column = manifest.sensitive.name
         parts = heading(manifest)
         parts += [
-            f"`{manifest.data[0]}` holds {persons(manifest)}. Every column but `{column}` is as it was. `{column}` was redrawn",
+            f"`{manifest.data[0]}` holds {persons(manifest)}. Every column but {code(column)} is as it was. {code(column)} was redrawn",
             "at random, row by row, by the probabilities in `manifest.json`: `matrix[i][v]` is that of publishing `values[v]`",
             "for a row that had `values[i]`. So no single row says what a person has; counts over many rows can be estimated:",
             "",
@@ -139,7 +140,7 @@ def _sentence(promise: Described, column: str) -> str:
     form = ", less for frequent values (enhanced)" if given.get("enhanced", True) else ""
     form += ", nor fall by as much" if given.get("two_sided") else ""
     return (
-        f"Seeing a person's row lifts the belief that they have any one value of `{column}` above its overall frequency by at most "
+        f"Seeing a person's row lifts the belief that they have any one value of {code(column)} above its overall frequency by at most "
         f"{given['beta']} times that frequency{form} (beta-likeness by perturbation)."
         if promise.name == "beta-likeness"
         else promise_sentence(promise)

@@ -15,6 +15,7 @@ from reticent.release.bounds import with_bounds
 from reticent.release.data import Schema
 from reticent.release.kind import Question, Sight, Tables
 from reticent.release.manifest import Manifest
+from reticent.release.markup import code
 from reticent.release.numbered import refuse_more, refuse_unlisted, refuse_wild
 from reticent.release.numbers import fraction
 from reticent.release.sampled_counts import SampledCounts, Selected
@@ -118,10 +119,10 @@ class Sampled:
         parts = heading(manifest)
         parts += [
             f"`{manifest.data[0]}` holds one row for each group of at least {_groups_of(manifest)} people. The labels are those of the whole",
-            f"group; `{column}` is that of one person of it, drawn at random, and was kept with probability p = {own['p']} or else drawn",
+            f"group; {code(column)} is that of one person of it, drawn at random, and was kept with probability p = {own['p']} or else drawn",
             f"from the {len(own['domain'])} values of its domain, each being equally likely; `{SIZE}` is how many rows the group has. {_domain(manifest)}",
             "",
-            f"Absurd rows, such as a value that nobody with these labels can have, are expected: a perturbed `{column}` goes with anything.",
+            f"Absurd rows, such as a value that nobody with these labels can have, are expected: a perturbed {code(column)} goes with anything.",
             f"So no single row says what a person has. Weight each row by `{SIZE}`, and reconstruct counts of many rows: of N people, those with",
             f"one of v values are estimated as (the sum of `{SIZE}` over rows that show one - (1 - p) N v / {len(own['domain'])}) / p.",
             "",

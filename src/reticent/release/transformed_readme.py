@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from reticent.release.manifest import Manifest
+from reticent.release.markup import code, in_example
 from reticent.release.wording import (
     EXACT,
     FOR_ALL,
@@ -27,14 +28,14 @@ def readme(manifest: Manifest) -> str:
     asked = manifest.named(Role.QUASI)[0].name
     numeric = manifest.sensitive.type == "numeric"
     question = (
-        f"SELECT AVG({column}) FROM release WHERE {asked} = ..."
+        f"SELECT AVG({in_example(column)}) FROM release WHERE {in_example(asked)} = ..."
         if numeric
-        else f"SELECT COUNT(*) FROM release WHERE {column} = '...'"
+        else f"SELECT COUNT(*) FROM release WHERE {in_example(column)} = '...'"
     )
     parts = [
         *heading(manifest),
-        f"`{quasi}` holds {persons(manifest)}: every column but `{column}` as it was, and the row's `group`.",
-        f"`{sensitive}` holds each group's values of `{column}`, generalized (`lower`, `upper`, `label`) and permuted, with how many there",
+        f"`{quasi}` holds {persons(manifest)}: every column but {code(column)} as it was, and the row's `group`.",
+        f"`{sensitive}` holds each group's values of {code(column)}, generalized (`lower`, `upper`, `label`) and permuted, with how many there",
         "are of each (`count`). There may be more values than rows: some are fake, and nothing says which.",
         f"`{bounds}` holds, for each group, the bounds of any number of `selected` rows of it.",
         "`manifest.json` holds the domain (`values`), its hierarchy (`tree`: first and last value of each node), and each distinct target",

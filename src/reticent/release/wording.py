@@ -7,23 +7,31 @@ from typing import Any
 
 from reticent import catalogue
 from reticent.release.manifest import ColumnEntry, Described, Manifest
+from reticent.release.markup import cell, code
 
 SEEDED = "**Not for publication: made with a fixed seed, for tests and studies.**"
 EXACT = "- Who a row belongs to is not hidden: the other columns are exact. Whether someone is in the data is not hidden either."
+FORMULAS = {
+    "quote": "In the CSV files, texts and column names that a spreadsheet would take for formulas begin with an apostrophe (`'`) that\n"
+    "is not part of them; `rt.open` takes it away.",
+    "present": "**Some texts or column names begin as formulas do (`=`, `+`, `-`, `@`, a tab or a carriage return), and a spreadsheet may\n"
+    'run them.** Import the files as text, or open them with `rt.open`. The publisher can quote them (`formulas = "quote"`).',
+}
 FOR_ALL = "- Statistical conclusions that hold for everyone are not stopped, and are what the data is for."
 
 
 def heading(manifest: Manifest) -> list[str]:
     article = "An" if manifest.kind[0] in "aeiou" else "A"
     parts = [f"# {article} {manifest.kind} release of {manifest.rows:,} rows", ""]
-    return [*parts, SEEDED, ""] if manifest.seeded else parts
+    parts += [SEEDED, ""] if manifest.seeded else []
+    return [*parts, FORMULAS[manifest.formulas], ""] if manifest.formulas else parts
 
 
 def promise_sentence(promise: Described) -> str:
     given = dict(promise.parameters)
     form = ", less for frequent values (enhanced)" if given.get("enhanced") else ""
     form += "; nor rarer by as much" if given.get("two_sided") else ""
-    column = f"`{given['column']}`" if "column" in given else "the sensitive column"
+    column = code(given["column"]) if "column" in given else "the sensitive column"
     said = {name: _said(value) for name, value in given.items()}
     return catalogue.PROMISES[promise.name].sentence.format(**{**said, "column": column, "form": form})
 
@@ -31,8 +39,10 @@ def promise_sentence(promise: Described) -> str:
 def _said(value: Any) -> Any:
     """A parameter in a sentence: a table as its entries, a list as one thing after the other."""
     if isinstance(value, Mapping):
-        return ", ".join(f"{name} {_said(entry)}" for name, entry in sorted(value.items()))
-    return "; ".join(str(_said(entry)) for entry in value) if isinstance(value, list | tuple) else value
+        return ", ".join(f"{cell(name)} {_said(entry)}" for name, entry in sorted(value.items()))
+    if isinstance(value, list | tuple):
+        return "; ".join(str(_said(entry)) for entry in value)
+    return cell(value) if isinstance(value, str) and not value[:1].isdigit() else value
 
 
 def coarser(column: ColumnEntry) -> list[str]:
@@ -44,7 +54,7 @@ def coarser(column: ColumnEntry) -> list[str]:
 
 
 def coarser_columns(manifest: Manifest) -> list[str]:
-    return [f"- `{column.name}`: {said}." for column in manifest.columns for said in coarser(column)]
+    return [f"- {code(column.name)}: {said}." for column in manifest.columns for said in coarser(column)]
 
 
 def persons(manifest: Manifest) -> str:

@@ -18,7 +18,7 @@ from urllib.parse import quote
 
 import polars as pl
 
-from reticent.errors import SourceError, SourceUnreachable, suggest
+from reticent.errors import SourceError, SourceUnreachable, shortened, suggest
 from reticent.redaction import redacted
 from reticent.table.statement import refuse_other
 
@@ -31,7 +31,7 @@ SCHEMES = ("postgresql", "sqlite", "duckdb")
 def scheme(url: str) -> str:
     name = {"postgres": "postgresql"}.get(found := url.partition("://")[0].lower(), found)
     if name not in SCHEMES:
-        raise SourceError(f"The database {name!r} is not supported.", attempt=suggest(name, SCHEMES))
+        raise SourceError(f"The database {shortened(repr(name), 80)} is not supported.", attempt=suggest(name, SCHEMES))
     return name
 
 

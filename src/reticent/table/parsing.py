@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+from math import isfinite
+
 import polars as pl
 
 from reticent.errors import ColumnError
 
-_WHOLE = r"^[+-]?\d{1,18}$"
+_WHOLE = r"^[+-]?\d{1,20}$"
+FURTHEST = 1e150
+_LONG = r"\d\D?(\d\D?){15}"  # 16 digits: more than any double holds for certain
 _CANONICAL = r"^-?(0|[1-9]\d*)(\.\d+)?$"
 
 
 def comparable(name: str, series: pl.Series) -> pl.Series:
     dtype = series.dtype
     if dtype.is_float():
-        if series.is_infinite().any():
-            raise ColumnError(f"Column {name!r} holds an infinite number.", attempt="clipping or removing it.")
+        if (series.abs() > FURTHEST).any():
+            raise ColumnError(
+                f"Column {name!r} holds a number beyond {FURTHEST:g}, or an infinite one.",
+                why="Distances between such numbers cannot be computed with.",
+                attempt="clipping or removing it.",
+            )
         return series.fill_nan(None)
+    if dtype == pl.Time and (series.cast(pl.Int64) % 1_000_000_000 != 0).any():
+        raise ColumnError(
+            f"Column {name!r} holds times of day with fractions of a second, which are not compared.",
+            attempt="whole seconds, or the time as text or a number.",
+        )
     if dtype.is_numeric() or dtype in (pl.String, pl.Boolean, pl.Null, pl.Date, pl.Datetime, pl.Time):
         return series
     if isinstance(dtype, pl.Categorical | pl.Enum):
@@ -32,7 +46,12 @@ def guessed(raw: pl.Series) -> str:
         return "numeric"
     if raw.dtype in (pl.Date, pl.Datetime):
         return "date"
-    if raw.dtype == pl.String and len(raw) and raw.str.contains(_CANONICAL).all():
+    if (
+        raw.dtype == pl.String
+        and len(raw)
+        and raw.str.contains(_CANONICAL).all()
+        and not _inexact(raw, _read(raw)).any()
+    ):
         return "numeric"
     return "categorical"
 
@@ -48,15 +67,50 @@ def numbers(name: str, raw: pl.Series) -> pl.Series:
     """Values as numbers: text where all of it reads as numbers, whole ones as integers."""
     if raw.dtype == pl.Boolean:
         return raw.cast(pl.Int64)
+    if raw.dtype.is_decimal():
+        _refuse_inexact(name, raw, raw.cast(pl.String), raw.cast(pl.Float64))
     if raw.dtype.is_numeric():
         return raw
     text = raw.cast(pl.String).str.strip_chars()
-    whole = len(text) == 0 or text.str.contains(_WHOLE).all()
-    found = text.cast(pl.Int64 if whole else pl.Float64, strict=False)
-    bad = found.is_null() | (found.is_nan() | found.is_infinite() if not whole else False)
+    found = _read(text)
+    bad = found.is_null() | (found.is_nan() | (found.abs() > FURTHEST) if found.dtype.is_float() else False)
     if bad.any():
         raise _unreadable(name, raw, bad, "numeric")
+    _refuse_inexact(name, raw, text, found)
     return found
+
+
+def _refuse_inexact(name: str, raw: pl.Series, text: pl.Series, found: pl.Series) -> None:
+    if (wide := _inexact(text, found)).any():
+        raise ColumnError(
+            f"Column {name!r} is numeric, but {int(wide.sum())} of its {len(raw)} distinct values have too many digits.",
+            why="As numbers they would be rounded, and different values could become one.",
+            attempt='fewer digits, or type = "categorical".',
+        )
+
+
+def _read(text: pl.Series) -> pl.Series:
+    """Texts as numbers, null where they are none: whole ones as integers of 64 bits, where all of them are and fit."""
+    if len(text) == 0 or text.str.contains(_WHOLE).all():
+        for dtype in (pl.Int64, pl.UInt64):
+            if not (found := text.cast(dtype, strict=False)).null_count():
+                return found
+    return text.cast(pl.Float64, strict=False)
+
+
+def _inexact(text: pl.Series, found: pl.Series) -> pl.Series:
+    """Which numbers are not the texts they were read from, but their nearest double."""
+    if not found.dtype.is_float():
+        return pl.Series([False] * len(text), dtype=pl.Boolean)
+    long = text.str.contains(_LONG).fill_null(False).to_list()
+    pairs = zip(text.to_list(), found.to_list(), long, strict=True)
+    return pl.Series(
+        [wide and number is not None and not _same(held, number) for held, number, wide in pairs], dtype=pl.Boolean
+    )
+
+
+def _same(text: str, number: float) -> bool:
+    return isfinite(number) and Decimal(text) == Decimal(repr(number))
 
 
 def dates(name: str, raw: pl.Series) -> pl.Series:

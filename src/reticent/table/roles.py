@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -9,8 +10,9 @@ from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
-from reticent.errors import ColumnError, JobError, suggest
+from reticent.errors import ColumnError, JobError, listed, suggest
 from reticent.table.header import is_record, known
+from reticent.table.names import refuse_unusable
 
 
 class Role(StrEnum):
@@ -28,6 +30,7 @@ ALIASES = {
     "quasi-identifier": Role.QUASI,
     "sa": Role.SENSITIVE,
 }
+LEAST_STEP = 1e-15
 TYPES = ("numeric", "ordinal", "categorical", "date")
 
 
@@ -160,11 +163,11 @@ def parse_end(value: Any, side: str) -> int | float | str | None:
 
 def parse_step(value: Any) -> int | float:
     try:
-        if (step := parse_number(value)) > 0:
+        if LEAST_STEP <= (step := parse_number(value)) <= 1 / LEAST_STEP:
             return step
     except (TypeError, ValueError, OverflowError):
         pass
-    raise JobError("round_to must be a number above 0.", attempt="round_to = 10.")
+    raise JobError("round_to must be a number above 0, from 1e-15 to 1e15.", attempt="round_to = 10.")
 
 
 def parse_number(value: Any) -> int | float:
@@ -198,7 +201,8 @@ def insensitive(**how: Any) -> Column:
 
 def resolve(declared: Mapping[str, Column], present: Sequence[str], undeclared: str = "refuse") -> dict[str, Column]:
     """Columns of the data with their declaration, in the data's order; glob patterns give way to exact names."""
-    patterns = [name for name in declared if any(mark in name for mark in "*?[") and name not in present]
+    times = Counter(present)
+    patterns = [name for name in declared if any(mark in name for mark in "*?[") and name not in times]
     exact = [name for name in declared if name not in patterns]
     if exact and not set(exact) & set(present):
         # Where no name fits, the first line may be a record: it is not quoted.
@@ -206,17 +210,17 @@ def resolve(declared: Mapping[str, Column], present: Sequence[str], undeclared: 
             f"None of the {len(exact)} declared columns is among the {len(present)} of the data.",
             attempt="a header line in the file, and its names in the job.",
         )
-    repeated = sorted({name for name in present if list(present).count(name) > 1})
+    repeated = sorted(name for name, count in times.items() if count > 1)
     if repeated:
         raise ColumnError(
-            f"The data has {len(repeated)} column name(s) twice: {', '.join(map(repr, repeated))}."
+            f"The data has {len(repeated)} column name(s) twice: {listed(repeated)}."
             if set(exact) & set(present)
             else f"{len(repeated)} name(s) stand twice in the first line, which may be a record.",
             attempt="renaming one of each.",
         )
     for name in exact:
-        if name not in present:
-            raise ColumnError(f"Column {name!r} is declared but not in the data.", attempt=known(name, present))
+        if name not in times:
+            raise ColumnError(f"Column {listed([name])} is declared but not in the data.", attempt=known(name, present))
     found: dict[str, Column] = {}
     for name in present:
         pattern = next((p for p in patterns if fnmatchcase(name, p)), None)
@@ -226,12 +230,12 @@ def resolve(declared: Mapping[str, Column], present: Sequence[str], undeclared: 
             found[name] = declared[pattern]
     missing = [name for name in present if name not in found]
     if missing and undeclared == "refuse":
-        listed = ": " + ", ".join(map(repr, missing[:8])) + (", ..." if len(missing) > 8 else "")
         raise ColumnError(
-            f"{len(missing)} column(s) of the data have no role{'' if is_record(present) else listed}.",
+            f"{len(missing)} column(s) of the data have no role{'' if is_record(present) else ': ' + listed(missing)}.",
             why="An undeclared column is never published silently.",
             attempt='giving each a role, or undeclared = "drop".',
         )
+    refuse_unusable(present, list(found))
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 from pathlib import Path
@@ -9,9 +10,28 @@ from typing import Any
 
 import polars as pl
 
-from reticent.errors import SourceError
+from reticent.errors import SourceError, shortened
 
+HEADER = 1 << 24  # bytes of the first line
 _UTF8 = ("utf-8", "utf8")
+_MARKS = {"delimiter": 'delimiter = ";".', "quote": 'quote = "\'", or quote = "" for none.'}
+
+
+def check_marks(delimiter: str | None, quote: str, encoding: str) -> None:
+    """Refuse marks that are not one character, and encodings that are none of text."""
+    for name, mark in (("delimiter", delimiter), ("quote", quote or None)):
+        if mark is not None and (len(mark) != 1 or not mark.isascii() or mark in "\r\n\x00"):
+            raise SourceError(f"source.{name} must be one ASCII character, and no line end.", attempt=_MARKS[name])
+    if delimiter is not None and delimiter == quote:
+        raise SourceError("source.delimiter and source.quote are the same character.", attempt="another quote.")
+    try:
+        text = codecs.lookup(encoding)._is_text_encoding and encoding.isascii()
+    except (LookupError, ValueError, UnicodeError):
+        text = False
+    if not text:
+        raise SourceError(
+            f"Unknown encoding {shortened(repr(encoding), 80)}.", attempt='"utf-8", "latin-1" or "cp1252".'
+        )
 
 
 def scan(
@@ -21,8 +41,11 @@ def scan(
     read: Any = path
     if encoding.lower().replace("_", "-") not in _UTF8:
         read = _recoded(path, encoding)
+    names = header(str(path), delimiter, quote, encoding)
     lazy = pl.scan_csv(
         read,
+        # Its own reading of the header leaves doubled quotes as they are; repeated names are refused by who asks for them.
+        with_column_names=lambda found: names if len(set(names)) == len(names) == len(found) else found,
         separator=delimiter or likeliest_delimiter(path),
         quote_char=quote or None,
         infer_schema=False,
@@ -41,19 +64,17 @@ def _whole(frame: pl.DataFrame) -> pl.DataFrame:
 def _recoded(path: Path, encoding: str) -> bytes:
     try:
         return path.read_bytes().decode(encoding).encode()
-    except LookupError:
-        raise SourceError(f"Unknown encoding {encoding!r}.", attempt='"utf-8", "latin-1" or "cp1252".') from None
-    except UnicodeDecodeError as error:
+    except UnicodeError as error:
+        place = f" (byte {error.start})" if isinstance(error, UnicodeDecodeError) else ""
         raise SourceError(
-            f"The file {path.name} is not {encoding} (byte {error.start}).",
+            f"The file {path.name} is not {encoding}{place}.",
             attempt='another encoding, e.g. encoding = "latin-1".',
         ) from None
 
 
 def header(path: str, delimiter: str | None, quote: str, encoding: str) -> list[str]:
     """The names in the first line, repeated ones repeated."""
-    with open(path, "rb") as handle:
-        raw = handle.readline()
+    raw = _first_line(Path(path))
     try:
         text = raw.decode("utf-8-sig" if encoding.lower() in _UTF8 else encoding)
     except UnicodeDecodeError as error:
@@ -62,13 +83,37 @@ def header(path: str, delimiter: str | None, quote: str, encoding: str) -> list[
             attempt='the file\'s encoding, e.g. encoding = "latin-1".',
         ) from None
     mark = delimiter or likeliest_delimiter(Path(path))
-    return next(csv.reader(io.StringIO(text), delimiter=mark, quotechar=quote), [])
+    how: Any = {"quotechar": quote} if quote else {"quoting": csv.QUOTE_NONE}
+    try:
+        return next(csv.reader(io.StringIO(text, newline=""), delimiter=mark, **how), [])
+    except csv.Error:
+        raise SourceError(
+            f"The header of {Path(path).name} cannot be read.",
+            why="A name is longer than 131,072 characters, or a quote is not closed.",
+            attempt="the delimiter and quote of [source].",
+        ) from None
+
+
+def _first_line(path: Path) -> bytes:
+    with open(path, "rb") as handle:
+        raw = handle.readline(HEADER + 1)
+    if len(raw) > HEADER:
+        raise SourceError(
+            f"The first line of {path.name} has more than {HEADER:,} bytes.",
+            why="A file whose lines end with CR alone is one line.",
+            attempt="saving it with line ends of LF or CRLF.",
+        )
+    if b"\r" in raw.removesuffix(b"\n").removesuffix(b"\r"):
+        raise SourceError(
+            f"The lines of {path.name} end with CR alone, or its header holds one.",
+            attempt="saving it with line ends of LF or CRLF.",
+        )
+    return raw
 
 
 def likeliest_delimiter(path: Path) -> str:
     """A tab in a .tsv file, else the mark that is most frequent in the first line."""
     if path.suffix.lower() == ".tsv":
         return "\t"
-    with open(path, "rb") as handle:
-        head = handle.readline().decode("latin-1")
+    head = _first_line(path).decode("latin-1")
     return max((",", ";", "\t", "|"), key=head.count)

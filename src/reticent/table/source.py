@@ -51,6 +51,7 @@ class Source:
             raise SourceError(
                 f"{self.path} is an address, not a path.", attempt="url = ... in [source], with a table or a query."
             )
+        separated.check_marks(self.delimiter, self.quote, self.encoding)
         if self.empty not in ("missing", "value"):
             raise SourceError(f"empty = {self.empty!r} is not known.", attempt='"missing" or "value".')
 
@@ -164,7 +165,7 @@ def _of_file(source: Source) -> pl.LazyFrame:
         else:
             raise SourceError(f"The file type {suffix!r} is not known.", attempt=".csv, .parquet or .arrow.")
         lazy.collect_schema()
-    except pl.exceptions.PolarsError as error:
+    except (pl.exceptions.PolarsError, OSError) as error:
         raise SourceError(
             f"The file {path.name} cannot be read as {suffix[1:]}: {type(error).__name__}.",
             attempt="the right file type, delimiter and encoding.",

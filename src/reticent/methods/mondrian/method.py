@@ -12,11 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import Decimal
-from numbers import Real
-from typing import Any, ClassVar, Literal
-
-import numpy as np
+from typing import ClassVar, Literal
 
 from reticent.errors import JobError, suggest
 from reticent.methods.mondrian.acceptance import Acceptance
@@ -26,6 +22,7 @@ from reticent.methods.mondrian.membership import nodes_of_known_members
 from reticent.methods.mondrian.nodes import Nodes
 from reticent.methods.mondrian.spans import Spans
 from reticent.methods.reachable import check_reachable
+from reticent.methods.weights import check_weights, weights_of
 from reticent.models.promises import Promises
 from reticent.models.shapes import Bound, CountCapped
 from reticent.randomness import Random
@@ -55,9 +52,7 @@ class Mondrian:
         _among("cuts", self.cuts, ("loss", "median"))
         if self.labels is not None:
             _among("labels", self.labels, ("nodes", "sets"))
-        for column, weight in (self.weights or {}).items():
-            if isinstance(weight, bool) or not isinstance(weight, Real | Decimal) or not 0 <= weight < float("inf"):
-                raise JobError(f"The weight of {column!r} must be a number >= 0.", attempt="1 for an ordinary column.")
+        check_weights(self.weights)
 
     def plan(self, cells: Cells, promises: Promises, rng: Random) -> Recipe:
         """Cut until no cut keeps the promises; nothing is drawn."""
@@ -67,7 +62,7 @@ class Mondrian:
         accepts = Acceptance(bound, nodes)
         # Groups whose labels are equal are published as one: harmless where a union keeps what its parts keep.
         apart = labels == "nodes" and not promises.union_closed
-        spans = Spans.of(cells.quasi, self._weights(cells), apart=apart)
+        spans = Spans.of(cells.quasi, weights_of([domain.name for domain in cells.quasi], self.weights), apart=apart)
         if self.cuts == "loss":
             ahead = ALWAYS if self.thorough else NEVER if accepts.sizes_suffice else AT_FIRST
             chooser: LossCuts | MedianCuts = LossCuts(nodes, accepts, spans, ahead)
@@ -83,17 +78,6 @@ class Mondrian:
         """How groups print: as asked, else as the promises need it."""
         promises.check_labels(self.labels)
         return self.labels or promises.labels or "nodes"
-
-    def _weights(self, cells: Cells) -> np.ndarray:
-        names = [domain.name for domain in cells.quasi]
-        given: dict[str, Any] = dict(self.weights or {})
-        for column in given:
-            if column not in names:
-                raise JobError(
-                    f"A weight is given for {column!r}, which is not a quasi-identifier.",
-                    attempt=suggest(column, names),
-                )
-        return np.array([float(given.get(name, 1)) for name in names])
 
 
 def _among(option: str, value: str, known: tuple[str, ...]) -> None:

@@ -28,12 +28,16 @@ from reticent.methods.mosaic.starts import start_of
 from reticent.methods.mosaic.sweeps import Sweeps, Watch
 from reticent.methods.mosaic.tiling import Tiling, tiling_of
 from reticent.methods.reachable import check_reachable
+from reticent.methods.weights import check_weights
 from reticent.models.delta_disclosure import DeltaDisclosure
+from reticent.models.exact import whole
 from reticent.models.promises import BoundPromises, Promises
 from reticent.models.shapes import Bound, CountCapped
 from reticent.randomness import Random
 from reticent.recipe.recipe import Recipe
 from reticent.table.cells import Cells
+
+MOST_THREADS = 256
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +56,11 @@ class Mosaic:
     anytime: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        check_weights(self.weights)
+        if self.threads is not None:
+            object.__setattr__(self, "threads", whole(self.threads, "threads"))
+            if not 1 <= self.threads <= MOST_THREADS:
+                raise JobError(f"mosaic: threads must be 1 to {MOST_THREADS}.", attempt="leaving it out.")
         Sweeps.of(self.effort, None, self.threads)
 
     def refuse(self, promises: Promises) -> None:

@@ -18,8 +18,7 @@ from functools import cached_property
 
 import numpy as np
 
-from reticent.errors import ColumnError, JobError, suggest
-from reticent.models.exact import exact
+from reticent.methods.weights import weights_of
 from reticent.table.cells import Cells
 from reticent.table.domain import TABLE_LIMIT, Domain, RangeDomain, TreeDomain
 
@@ -50,16 +49,7 @@ class Space:
 
 def column_weights(cells: Cells, weights: Mapping[str, object] | None) -> np.ndarray:
     """Weights that sum to 1; a column not named weighs 1 before that."""
-    names = [domain.name for domain in cells.quasi]
-    found = np.ones(len(names))
-    for name, weight in (weights or {}).items():
-        if name not in names:
-            raise ColumnError(
-                f"A weight is given for {name!r}, which is no quasi-identifier.", attempt=suggest(name, names)
-            )
-        found[names.index(name)] = float(exact(weight, f"the weight of {name!r}"))
-    if (found < 0).any() or not found.sum() > 0:
-        raise JobError("Column weights must not be negative, and one must be above 0.")
+    found = weights_of([domain.name for domain in cells.quasi], weights)
     return found / found.sum()
 
 

@@ -12,13 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from reticent.errors import JobError, PromiseUnreachable, suggest
+from reticent.errors import PromiseUnreachable
 from reticent.methods.mondrian.acceptance import Acceptance
 from reticent.methods.mondrian.loss_cuts import NEVER, LossCuts
 from reticent.methods.mondrian.median_cuts import MedianCuts
 from reticent.methods.mondrian.membership import nodes_of_known_members
 from reticent.methods.mondrian.nodes import Nodes
 from reticent.methods.mondrian.spans import Spans
+from reticent.methods.weights import weights_of
 from reticent.models.promises import BoundPromises, Promises
 from reticent.table.cells import Cells
 
@@ -40,7 +41,7 @@ def strict_groups(cells: Cells, promises: Promises, k: int, cuts: str, weights: 
     """The group of each cell."""
     bound, nodes = whole_parts(cells, promises, k)
     accepts = Acceptance(bound, nodes)
-    spans = Spans.of(cells.quasi, column_weights(cells, weights))
+    spans = Spans.of(cells.quasi, weights_of([domain.name for domain in cells.quasi], weights))
     chooser: LossCuts | MedianCuts = (
         LossCuts(nodes, accepts, spans, NEVER)
         if cuts == "loss"
@@ -51,13 +52,3 @@ def strict_groups(cells: Cells, promises: Promises, k: int, cuts: str, weights: 
         nodes.close(chosen)
         nodes.cut(found)
     return nodes.group_of_cell()
-
-
-def column_weights(cells: Cells, weights: Mapping[str, Any] | None) -> np.ndarray:
-    names = [domain.name for domain in cells.quasi]
-    for column in weights or {}:
-        if column not in names:
-            raise JobError(
-                f"A weight is given for {column!r}, which is not a quasi-identifier.", attempt=suggest(column, names)
-            )
-    return np.array([float((weights or {}).get(name, 1)) for name in names])

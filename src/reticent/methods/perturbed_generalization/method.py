@@ -31,6 +31,7 @@ from reticent.methods.perturbed_generalization.grouping import strict_groups
 from reticent.methods.perturbed_generalization.perturbation import perturb
 from reticent.methods.perturbed_generalization.sampling import draw
 from reticent.methods.perturbed_generalization.specialization import classes_of, specialized_groups
+from reticent.methods.weights import check_weights
 from reticent.models.delta_growth import DeltaGrowth
 from reticent.models.exact import exact
 from reticent.models.promises import Promises
@@ -77,6 +78,7 @@ class PerturbedGeneralization:
                     f"perturbed-generalization: {option} = {getattr(self, option)!r} is not known.",
                     attempt=suggest(str(getattr(self, option)), known),
                 )
+        check_weights(self.weights)
         if self.domain is not None:
             object.__setattr__(self, "domain", _texts(self.domain, "domain"))
         if self.categories is not None:

@@ -66,6 +66,8 @@ def places_of(column: Scale, entry: ColumnEntry, values: pl.Series) -> list[Any]
     """A position on a line, or a leaf's number in a tree; None for null and for values unknown to the schema."""
     if values.dtype == pl.Boolean and isinstance(column, Line) and column.kind == "numeric":
         values = values.cast(pl.Int8)
+    if values.dtype.is_float():  # what is not a number is missing
+        values = values.fill_nan(None)
     texts = values.cast(pl.String).to_list()
     if not isinstance(column, Line):
         return [None if text is None else column.leaf.get(text) for text in texts]

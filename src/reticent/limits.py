@@ -1,0 +1,91 @@
+"""How large what is written in a job may be.  Everything here is checked before anything is computed from it.
+
+A parameter is an exact fraction: `1e999999999` is ten characters in a file and a billion digits in memory.  So a number is
+measured as it is written, before it is made a fraction.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import date, datetime, time
+from decimal import Decimal
+from fractions import Fraction
+from math import isfinite
+from typing import Any
+
+from reticent.errors import JobError
+
+DIGITS = 60  # of a number, before and behind the point: far more than any parameter needs
+TEXT = 100_000  # characters of one text: a long query
+DEPTH = 20  # tables and lists within each other
+ENTRIES = 1_000_000  # values in one job, those of hierarchies among them
+FILE = 64 << 20  # bytes of a job file
+_WRITTEN = re.compile(r"\s*[+-]?[\d_]*\.?[\d_]*(?:[eE]([+-]?\d+))?(?:/[\d_]+)?\s*", re.ASCII)
+
+
+def refuse_immoderate(value: object, name: str = "a number") -> None:
+    """Refuse a number that is written with more digits, or further from 1, than any parameter is; NaN and infinity too."""
+    if not _moderate(value):
+        raise JobError(
+            f"{name} must be a number of at most {DIGITS} digits before and behind the point.",
+            why="Parameters are exact: one with a billion digits could not be computed with.",
+            attempt='a number such as 4, 0.5 or "1/3".',
+        )
+
+
+def _moderate(value: object) -> bool:
+    if isinstance(value, bool):
+        return True
+    if isinstance(value, int):
+        return abs(value) < 10**DIGITS if value.bit_length() < 8 * DIGITS else False
+    if isinstance(value, float):
+        return isfinite(value)
+    if isinstance(value, Decimal):
+        return value.is_finite() and len(value.as_tuple().digits) <= 2 * DIGITS and abs(value.adjusted()) <= DIGITS
+    if isinstance(value, Fraction):
+        return _moderate(value.numerator) and _moderate(value.denominator)
+    if isinstance(value, str):
+        return _moderate_text(value)
+    return True
+
+
+def _moderate_text(text: str) -> bool:
+    """A text that would be read as a number; any other is no number, which is for its reader to say."""
+    if len(text) > 4 * DIGITS:
+        return False
+    written = _WRITTEN.fullmatch(text)
+    return written is None or written[1] is None or (len(written[1]) < 5 and abs(int(written[1])) <= DIGITS)
+
+
+def refuse_oversized(table: Mapping[str, Any]) -> None:
+    """Refuse a job that is too deep or too long, or holds a number or a text that no field has; nothing of it is quoted."""
+    waiting: list[tuple[Any, str, int]] = [(table, "the job", 0)]
+    entries = 0
+    while waiting:
+        value, name, depth = waiting.pop()
+        entries += 1
+        if depth > DEPTH or entries > ENTRIES:
+            raise JobError(
+                f"The job is too large: it has more than {DEPTH} tables within each other, or more than {ENTRIES:,} values.",
+                attempt="a file for each hierarchy.",
+            )
+        if isinstance(value, Mapping):
+            for key in value:
+                _refuse_text(str(key), "a name")
+            waiting += [(inner, str(key), depth + 1) for key, inner in value.items()]
+        elif isinstance(value, list | tuple):
+            waiting += [(inner, name, depth + 1) for inner in value]
+        elif isinstance(value, str):
+            _refuse_text(value, name)
+        elif not isinstance(value, bool | date | datetime | time):
+            refuse_immoderate(value, name)
+
+
+def _refuse_text(text: str, name: str) -> None:
+    if len(text) > TEXT:
+        raise JobError(
+            f"{name} is a text of {len(text):,} characters; {TEXT:,} are the most.", attempt="a shorter text."
+        )
+    if "\x00" in text:
+        raise JobError(f"{name} holds a NUL.", why="No name, path or value of a table can have one.")

@@ -1,0 +1,35 @@
+"""Names in Markdown: a column may be called anything, and a README is opened in browsers.
+
+A plain name stands as code.  Any other is written with numbers for its marks (`&#60;`), which every reader shows as they were and
+none obeys; what has no form on paper, a line end or a terminal's escape, is spelled out.
+"""
+
+from __future__ import annotations
+
+import re
+
+_PLAIN = re.compile(r"[^\x00-\x1f\x7f-\x9f`<>&|\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]+")
+_MARK = re.compile(r"[^\w ]|_", re.ASCII)
+_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
+_WORD = re.compile(r"[\w .-]+")
+
+
+def code(name: str) -> str:
+    """A name inside a sentence or a table."""
+    return f"`{name}`" if _PLAIN.fullmatch(name) and name.strip() else f'"{escaped(name)}"'
+
+
+def cell(name: str) -> str:
+    """A name that stands alone in a cell of a table: as it is where that says nothing to Markdown."""
+    return name if _WORD.fullmatch(name) and name.strip() else f'"{escaped(name)}"'
+
+
+def in_example(name: str) -> str:
+    """A name in a block of code, or dots where it is no plain one."""
+    return name if _WORD.fullmatch(name) and name.strip() else "..."
+
+
+def escaped(text: str) -> str:
+    """A text in which nothing is markup."""
+    spelled = _UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return "".join(f"&#{ord(mark)};" if mark.isascii() and _MARK.fullmatch(mark) else mark for mark in spelled)

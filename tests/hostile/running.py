@@ -1,0 +1,141 @@
+"""One hostile case: a folder is spoiled, a command is run in-process, and what must never happen is listed.
+
+However bad the input, the command ends with 0, 1, 2, 3 or 74: never with 70 (a bug of ours) or an exception.  It quotes no
+record, prints no more than a screen of error, writes no terminal escape, leaves nothing behind where it fails, and takes no more
+than ten seconds of CPU.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import random
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from reticent.cli.main import main
+
+CANARY = "Zquxcanary7741"
+CPU_SECONDS = 10
+SCREEN = 4_000  # characters: 50 lines of 80
+ALLOWED = {0, 1, 2, 3, 74}
+CITIES = {"Ulm": "south", "Bonn": "west", "Kiel": "north", "Jena": "east"}
+JOB = """\
+[source]
+path = "people.csv"
+
+[columns]
+person  = "identifying"
+age     = { role = "quasi-identifying", type = "numeric" }
+city    = { role = "quasi-identifying", hierarchy = "city.csv" }
+illness = "sensitive"
+
+[[promise]]
+model = "k-anonymity"
+k = 5
+"""
+_ESCAPES = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+@dataclass(frozen=True)
+class Case:
+    """What is done to a folder of good files, the command that meets it, and the exit code that is expected (None: any allowed)."""
+
+    spoil: Callable[[Path], object]
+    expected: int | None = 1
+    words: tuple[str, ...] = ("publish", "job.toml", "-o", "out")
+    says: tuple[str, ...] = ()
+    environment: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Ran:
+    code: int
+    out: str
+    err: str
+    seconds: float
+    left: frozenset[str]
+
+
+def people(rows: int = 60, seed: int = 5) -> list[list[str]]:
+    """Rows of text; the canary is the name of one person and the city's name of nobody."""
+    draw = random.Random(seed)
+    names = [f"p{i:04d}" for i in range(rows - 1)] + [CANARY]
+    illnesses = ["flu", "flu", "cold", "gout", "mumps"]
+    return [[name, str(draw.randint(20, 60)), draw.choice(list(CITIES)), draw.choice(illnesses)] for name in names]
+
+
+def csv_text(rows: list[list[str]], head: str = "person,age,city,illness") -> str:
+    return "\n".join([head, *map(",".join, rows)]) + "\n"
+
+
+def prepare(folder: Path) -> None:
+    """people.csv, city.csv and job.toml: good ones."""
+    (folder / "people.csv").write_text(csv_text(people()))
+    (folder / "city.csv").write_text("".join(f"{city};{part};*\n" for city, part in CITIES.items()))
+    (folder / "job.toml").write_text(JOB)
+
+
+def run(folder: Path, case: Case) -> Ran:
+    """Prepare, spoil and run; the working directory is the folder, with an owner's folder and a ledger of its own."""
+    prepare(folder)
+    case.spoil(folder)
+    before = set(_paths(folder))
+    out, err = io.StringIO(), io.StringIO()
+    started = time.process_time()
+    with _at(folder, case.environment), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = main(list(case.words))
+    seconds = time.process_time() - started
+    return Ran(code, out.getvalue(), err.getvalue(), seconds, frozenset(set(_paths(folder)) - before))
+
+
+def faults(ran: Ran, expected: int | None) -> list[str]:
+    """What must never happen and did."""
+    found = []
+    if ran.code not in ALLOWED or (expected is not None and ran.code != expected):
+        found.append(f"exit code {ran.code}, expected {expected}")
+    if "Traceback" in ran.out + ran.err or "panicked" in ran.err:
+        found.append("a traceback")
+    if CANARY in ran.out + ran.err:
+        found.append("the canary is quoted")
+    if _ESCAPES.search(ran.out + ran.err):
+        found.append("a control character is printed")
+    if len(ran.err) > SCREEN:
+        found.append(f"a message of {len(ran.err)} characters")
+    if ran.code and ran.left:
+        found.append(f"left behind: {', '.join(sorted(map(ascii, ran.left))[:5])}")
+    if ran.seconds > CPU_SECONDS:
+        found.append(f"{ran.seconds:.0f} CPU seconds")
+    return found
+
+
+def sampled(cases: Mapping[str, Case], most: int) -> list[str]:
+    """The names of all cases, or of about so many, spread evenly; RETICENT_HOSTILE=all runs every one (`make hostile`)."""
+    names = list(cases)
+    if os.environ.get("RETICENT_HOSTILE") == "all" or len(names) <= most:
+        return names
+    return [names[at * len(names) // most] for at in range(most)]
+
+
+@contextlib.contextmanager
+def _at(folder: Path, environment: dict[str, str]) -> Iterator[None]:
+    kept, place = dict(os.environ), os.getcwd()
+    os.environ.pop("RETICENT_TRACEBACK", None)
+    os.environ.update({"RETICENT_LEDGER": str(folder.parent / f"{folder.name}-ledger"), **environment})
+    os.chdir(folder)
+    try:
+        yield
+    finally:
+        os.chdir(place)
+        os.environ.clear()
+        os.environ.update(kept)
+
+
+def _paths(folder: Path) -> Iterator[str]:
+    for top, folders, files in os.walk(folder):
+        for name in (*folders, *files):
+            yield os.path.relpath(os.path.join(top, name), folder)

@@ -1,0 +1,40 @@
+"""No job, however hostile, ends in a bug of ours, quotes a record, leaves a file or takes long."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from reticent import registry
+from reticent.job import Output
+from reticent.table.roles import Column
+from reticent.table.source import Source
+from reticent.typed import FITS, types_of
+from tests.hostile.jobs import CASES
+from tests.hostile.running import faults, run, sampled
+
+
+@pytest.mark.parametrize("name", sampled(CASES, most=260))
+def test_a_hostile_job_is_refused_in_our_own_words(name, tmp_path):
+    case = CASES[name]
+    ran = run(tmp_path, case)
+    assert not faults(ran, case.expected), ran.err[:2_000]
+    for words in case.says:
+        assert words in ran.out + ran.err
+
+
+PARTS = [
+    *map(registry.model, registry.MODELS),
+    *map(registry.method, registry.METHODS),
+    *map(registry.stage, registry.STAGES),
+    Column,
+    Source,
+    Output,
+]
+
+
+@pytest.mark.parametrize("part", PARTS, ids=lambda part: part.__name__)
+def test_every_field_of_a_job_has_a_type_that_is_checked(part):
+    for field in dataclasses.fields(part):
+        assert set(types_of(field)) <= set(FITS), f"{part.__name__}.{field.name}"
