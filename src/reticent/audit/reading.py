@@ -10,7 +10,9 @@ from typing import Any
 import polars as pl
 
 from reticent.errors import AuditFailed
+from reticent.release.manifest import ColumnEntry
 from reticent.table.source import Source, collect, scan
+from reticent.table.written import as_stated
 
 
 def source_of(source: Any, job: Any, missing: Sequence[str] = ()) -> Any:
@@ -26,6 +28,16 @@ def read_source(source: Any, missing: Sequence[str] = ()) -> pl.DataFrame:
     if isinstance(source, str | Path):
         return collect(scan(Source(path=str(source), missing=tuple(missing))), "Reading the source")
     return collect(scan(Source(missing=tuple(missing)), source), "Reading the source")
+
+
+def read_alike(rows: pl.DataFrame, columns: Sequence[ColumnEntry]) -> pl.DataFrame:
+    """Dates and numbers read as the release's maker read them: as the manifest says that the source writes them."""
+    read_as = {entry.name: entry for entry in columns if entry.format is not None or _dates(entry)}
+    return as_stated(rows, read_as, {entry.name: entry.dtype for entry in columns})
+
+
+def _dates(entry: ColumnEntry) -> bool:
+    return entry.type == "date" and entry.hierarchy is None
 
 
 def refuse_absent(names: Sequence[str], rows: pl.DataFrame) -> None:
