@@ -1,7 +1,8 @@
 """Search bytes for any of many texts at once.
 
 Every window of eight bytes (four, for shorter texts) is looked up among the texts' beginnings, all windows of a
-buffer together; what agrees there is compared in full.  Texts of less than four bytes are not searched: they occur
+buffer together; what agrees there is looked up in full, once for each length of the texts that begin so: however many
+begin alike (moments of one month, say), a window costs the same.  Texts of less than four bytes are not searched: they occur
 in any file by chance.
 """
 
@@ -52,7 +53,9 @@ class _Beginnings:
         self.width, self.dtype, self.needles = width, np.dtype(f"<u{width}"), needles
         keys = np.frombuffer(b"".join(needles[i][:width] for i in chosen.tolist()), self.dtype).astype(np.uint64)
         order = np.argsort(keys, kind="stable")
-        self.keys, self.chosen = keys[order], chosen[order]
+        self.keys, chosen = keys[order], chosen[order]
+        self.whole = {needles[i]: i for i in chosen.tolist()}
+        self.lengths = _lengths(self.keys, [len(needles[i]) for i in chosen.tolist()])
         self.shift = np.uint64(64 - max(16, min(26, len(keys).bit_length() + 5)))
         self.possible = np.zeros(1 << (64 - int(self.shift)), bool)
         self.possible[(keys * _MIX) >> self.shift] = True
@@ -64,16 +67,25 @@ class _Beginnings:
         for offset in range(min(self.width, len(data) - self.width + 1)):
             windows = np.frombuffer(data, self.dtype, (len(data) - offset) // self.width, offset).astype(np.uint64)
             near = np.flatnonzero(self.possible[(windows * _MIX) >> self.shift])
-            first, last = (np.searchsorted(self.keys, windows[near], side=side) for side in ("left", "right"))
-            for window, low, high in zip(
-                near[first < last].tolist(), first[first < last].tolist(), last[first < last].tolist(), strict=True
-            ):
+            first = np.searchsorted(self.keys, windows[near])
+            met = self.keys[np.minimum(first, len(self.keys) - 1)] == windows[near]
+            for window, low in zip(near[met].tolist(), first[met].tolist(), strict=True):
                 place = offset + window * self.width
-                found.update(
-                    i
-                    for i in self.chosen[low:high].tolist()
-                    if i not in ignored and data.startswith(self.needles[i], place)
-                )
+                for length in self.lengths[low]:
+                    i = self.whole.get(data[place : place + length])
+                    if i is not None and i not in ignored:
+                        found.add(i)
                 if len(found) >= most:
                     return found
         return found
+
+
+def _lengths(keys: np.ndarray, sizes: Sequence[int]) -> dict[int, list[int]]:
+    """The lengths of the texts of each beginning, by where its run starts."""
+    found: dict[int, list[int]] = {}
+    if not len(keys):
+        return found
+    starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
+    for start, stop in zip(starts.tolist(), [*starts[1:].tolist(), len(keys)], strict=True):
+        found[start] = sorted(set(sizes[start:stop]))
+    return found

@@ -30,6 +30,8 @@ def hierarchy(
     output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Save it here, in ARX's format.", show_default=False)] = None,
     leaves: Annotated[int, typer.Option("--leaves", metavar="N", help="How many values to show under each node.")] = 8,
     missing: Missing = None,
+    delimiter: Annotated[str | None, typer.Option("--delimiter", help="Between the fields of a CSV; by default the likeliest.", show_default=False)] = None,
+    encoding: Annotated[str, typer.Option("--encoding", help="Of a CSV.")] = "utf-8",
     force: Force = False,
     show_values: ShowValues = False,
     json: Json = False,
@@ -50,7 +52,7 @@ def hierarchy(
         raise RequestError("There is neither a hierarchy file nor data to build one from.", attempt=f"`{EXAMPLE}`.")
     if file is not None and (build or given):
         raise RequestError("--build and --with make a hierarchy from data; FILE is one.", attempt="leaving FILE out.")
-    values = None if data is None else _values(data, column, missing)
+    values = None if data is None else _values(data, column, missing, delimiter, encoding)
     asked, tree = (None, _read(file, values)) if file is not None else _built(values, column, build, given)
     found = None if values is None else _fitting(tree, values, column or "")
     if output is not None:
@@ -80,11 +82,11 @@ def hierarchy(
         say("", f"Saved {output}.")
 
 
-def _values(data: Path, column: str | None, missing: list[str] | None) -> Any:
+def _values(data: Path, column: str | None, missing: list[str] | None, delimiter: str | None, encoding: str) -> Any:
     from reticent.errors import ColumnError, suggest
     from reticent.table.source import Source, collect, scan
 
-    lazy = scan(Source(path=str(data), missing=tuple(missing or ())))
+    lazy = scan(Source(path=str(data), delimiter=delimiter, encoding=encoding, missing=tuple(missing or ())))
     names = lazy.collect_schema().names()
     if column not in names:
         raise ColumnError(f"Column {column!r} is not in the data.", attempt=suggest(str(column), names))

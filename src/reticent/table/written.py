@@ -29,6 +29,9 @@ class Declared(Protocol):
     """What is read of a declaration, a job's or a manifest's."""
 
     @property
+    def role(self) -> str: ...
+
+    @property
     def type(self) -> str | None: ...
 
     @property
@@ -88,7 +91,7 @@ def as_stated(rows: pl.DataFrame, columns: Mapping[str, Declared], types: Mappin
 def _concerned(dtype: pl.DataType, column: Declared) -> bool:
     if is_text(dtype):
         return column.format is not None or column.type == "date"
-    return isinstance(dtype, pl.Datetime) and column.type in (None, "date")
+    return isinstance(dtype, pl.Datetime) and column.role == "quasi-identifying" and column.type in (None, "date")
 
 
 def expression(distinct: pl.Series, column: Declared, *, day: bool | None = None) -> pl.Expr | None:
