@@ -33,7 +33,7 @@ from reticent.table import beside, carried
 from reticent.table import source as sources
 from reticent.table.cells import Cells
 from reticent.table.joint import jointly
-from reticent.table.roles import Column, Role, reads_as_declared, resolve, with_role
+from reticent.table.roles import Column, Role, resolve, with_role
 from reticent.table.spelling import spelled_alike
 from reticent.table.supported import refuse_unsupported
 from reticent.table.written import as_declared
@@ -133,8 +133,7 @@ def read(job: Job, frame: Any = None) -> tuple[pl.LazyFrame, dict[str, Column]]:
     refuse_unsupported(lazy.collect_schema(), columns)
     refuse_several(job, with_role(columns, Role.SENSITIVE))
     job.promises.check_columns(with_role(columns, Role.SENSITIVE), jointly=job.jointly)
-    read_as = {name: column for name, column in columns.items() if reads_as_declared(column)}
-    return carried.rounded(as_declared(lazy, read_as), columns), columns
+    return carried.rounded(as_declared(lazy, columns), columns), columns
 
 
 def declared(job: Job, rng: Random, cells: Cells) -> dict[str, Any]:

@@ -32,12 +32,7 @@ def read_source(source: Any, missing: Sequence[str] = ()) -> pl.DataFrame:
 
 def read_alike(rows: pl.DataFrame, columns: Sequence[ColumnEntry]) -> pl.DataFrame:
     """Dates and numbers read as the release's maker read them: as the manifest says that the source writes them."""
-    read_as = {entry.name: entry for entry in columns if entry.format is not None or _dates(entry)}
-    return as_stated(rows, read_as, {entry.name: entry.dtype for entry in columns})
-
-
-def _dates(entry: ColumnEntry) -> bool:
-    return entry.type == "date" and entry.hierarchy is None
+    return as_stated(rows, {entry.name: entry for entry in columns}, {entry.name: entry.dtype for entry in columns})
 
 
 def refuse_absent(names: Sequence[str], rows: pl.DataFrame) -> None:

@@ -238,14 +238,5 @@ def resolve(declared: Mapping[str, Column], present: Sequence[str], undeclared: 
     return found
 
 
-def reads_as_declared(column: Column) -> bool:
-    """Whether a column's values are read by its format or as dates: not where they are counted only, are carried as they
-    are, or are leaves of a steward's hierarchy in the spelling they have."""
-    if column.format is not None:
-        return column.role is not Role.IDENTIFYING
-    built = column.hierarchy is None or isinstance(column.hierarchy, Mapping)
-    return column.role in (Role.QUASI, Role.SENSITIVE) and built and column.type in (None, "date")
-
-
 def with_role(columns: Mapping[str, Column], role: Role) -> list[str]:
     return [name for name, column in columns.items() if column.role is role]

@@ -89,8 +89,12 @@ def as_stated(rows: pl.DataFrame, columns: Mapping[str, Declared], types: Mappin
 
 
 def _concerned(dtype: pl.DataType, column: Declared) -> bool:
+    """Not where values are counted only, are carried as they are, or are leaves of a given hierarchy in their spelling."""
+    built = column.hierarchy is None or isinstance(column.hierarchy, Mapping) or column.format in NUMBERS
+    if column.role == "identifying" or not built:
+        return False
     if is_text(dtype):
-        return column.format is not None or column.type == "date"
+        return column.format is not None or (column.type == "date" and column.role != "insensitive")
     return isinstance(dtype, pl.Datetime) and column.role == "quasi-identifying" and column.type in (None, "date")
 
 
