@@ -9,17 +9,21 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, asdict, dataclass, field, fields, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from reticent import registry
+from reticent.budget import Clock
 from reticent.engines import local
-from reticent.errors import JobError, PromiseUnreachable, RequestError, suggest
+from reticent.errors import JobError, PromiseUnreachable, RequestError, ReticentError, suggest
+from reticent.explaining import Explained, explain
 from reticent.job import Job
 from reticent.methods.compose import left_to_method, plan
 from reticent.methods.protocols import Method
+from reticent.models.promises import Promises
 from reticent.models.shapes import Groups
 from reticent.publish import read
 from reticent.randomness import Random
@@ -32,6 +36,8 @@ from reticent.table.joint import jointly
 from reticent.table.roles import Column, Role, with_role
 from reticent.table.source import collect
 from reticent.table.spelling import Spelled, spelled_alike
+
+Watch = Callable[[Any], bool | None] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +55,10 @@ class Outlook:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """`methods` has the job's own first; `reachable` speaks of that one, as publishing would use it."""
+    """`methods` has the job's own first; `reachable` speaks of that one, as publishing would use it.
+
+    `unplanned` are methods that could keep the promises and for which there was no time.
+    """
 
     rows: int
     cells: int
@@ -58,6 +67,8 @@ class Checked:
     carried: tuple[Carried, ...] = field(default=())
     advice: tuple[Mapping[str, Any], ...] = field(default=())
     spellings: tuple[Spelled, ...] = field(default=())
+    explained: Explained = field(default=Explained())
+    unplanned: tuple[str, ...] = field(default=())
 
     @property
     def reachable(self) -> bool:
@@ -72,7 +83,8 @@ class Checked:
         ]
         spellings = [one.to_dict(show_values=show_values) for one in self.spellings]
         carried = [one.to_dict() for one in self.carried]
-        return {**found, "carried": carried, "advice": advice, "spellings": spellings}
+        more = {"carried": carried, "advice": advice, "spellings": spellings, "explained": self.explained.to_dict()}
+        return {**found, **more}
 
 
 def check(
@@ -80,36 +92,74 @@ def check(
     *,
     frame: Any = None,
     methods: Sequence[str] | None = None,
+    budget: float | None = None,
     progress: Callable[[str], None] = lambda stage: None,
+    finished: Callable[[Outlook, Cells], None] = lambda outlook, cells: None,
 ) -> Checked:
-    """Plan the job by its own method and by the others that could keep its promises (or by those named)."""
+    """Plan the job by its own method and by the others that could keep its promises (or by those named).
+
+    Comparisons and explanations together take about `budget` CPU seconds, by default BUDGET times what reading and the job's
+    own plan took; methods that were named are planned whatever they take.  `finished` is told each method's outlook.
+    """
     refuse_unable(job)
-    others = [job.method, *_others(job, methods)]
+    clock, others = Clock(budget), _others(job, methods)
     progress("reading")
     lazy, columns = read(job, frame)
     looked = beside.look(lazy, columns)
     counted = local.count(lazy, columns, looked.rows_per_person)
     cells = jointly(counted.cells) if job.jointly else counted.cells
-    found, recipes = [], []
+    progress(f"planning by {job.method.name}")
+    own, recipe = _outlook(job, job.method, cells, columns, own=True)
+    finished(own, counted.cells)
+    clock.start()
+    found, unplanned = [own], []
     for method in others:
         progress(f"planning by {method.name}")
-        outlook, recipe = _outlook(job, method, cells, columns, own=method is job.method)
-        found.append(outlook)
-        recipes.append(recipe)
+        if methods is None and not clock.suffices(len(cells), partial(_tried, job, method, cells)):
+            unplanned.append(method.name)
+            continue
+        watch = None if methods is not None else lambda now: not clock.left()
+        found.append(_outlook(job, method, cells, columns, own=False, watch=watch)[0])
+        finished(found[-1], counted.cells)
+    progress("explaining")
+    explained = _explained(job, cells, columns, recipe, clock.left)
     progress("looking at columns that are not generalized")
     carried = associated(lazy, looked.carried, columns)
     spellings = spelled_alike(counted.cells)
-    promised = [said for promise in job.promises if hasattr(promise, "warnings") for said in promise.warnings(cells)]
-    warnings = (*_warnings(lazy, columns, carried), *looked.notices, *map(str, spellings), *promised)
-    advice = tuple(one for name in registry.STAGES for one in registry.stage(name).advice(cells, job.promises))
+    warnings = (*_warnings(lazy, columns, carried), *looked.notices, *map(str, spellings), *_promised(job, cells))
     progress("proposing")
-    advice += tuple(
-        one
-        for promise in job.promises
-        if hasattr(promise, "advice")
-        for one in promise.advice(_groups(cells, recipes[0]), recipes[0] is not None)
-    )
-    return Checked(counted.cells.rows, len(counted.cells), tuple(found), warnings, carried, advice, spellings)
+    more = warnings, carried, _advice(job, cells, recipe), spellings, explained, tuple(unplanned)
+    return Checked(counted.cells.rows, len(counted.cells), tuple(found), *more)
+
+
+def _promised(job: Job, cells: Cells) -> list[str]:
+    """What a promise warns of on these cells."""
+    return [said for promise in job.promises if hasattr(promise, "warnings") for said in promise.warnings(cells)]
+
+
+def _advice(job: Job, cells: Cells, recipe: Recipe | None) -> tuple[Mapping[str, Any], ...]:
+    """What stages and promises propose."""
+    staged = [one for name in registry.STAGES for one in registry.stage(name).advice(cells, job.promises)]
+    groups = _groups(cells, recipe)
+    able = [promise for promise in job.promises if hasattr(promise, "advice")]
+    return (*staged, *(one for promise in able for one in promise.advice(groups, recipe is not None)))
+
+
+def _explained(
+    job: Job, cells: Cells, columns: Mapping[str, Column], recipe: Recipe | None, left: Callable[[], bool]
+) -> Explained:
+    """Why the plan loses what it does: by the job's method, or by mondrian where that improves as long as it may."""
+    if not registry.writer(job.method.kind).generalizes:
+        return Explained()
+    method = registry.method("mondrian")() if getattr(job.method, "anytime", False) else job.method
+
+    def measure(seen: Cells, promises: Promises) -> float | None:
+        changed = job.at(promises=promises)
+        if not all(isinstance(promise, method.keeps) for promise in left_to_method(job.prepare, promises)):
+            return None
+        return _outlook(changed, method, seen, columns, own=False)[0].ail
+
+    return explain(cells, job.promises, recipe, measure, left)
 
 
 def _others(job: Job, names: Sequence[str] | None) -> list[Method]:
@@ -128,11 +178,14 @@ def _others(job: Job, names: Sequence[str] | None) -> list[Method]:
     ready = [
         kind() for kind in able if not any(f.default is MISSING and f.default_factory is MISSING for f in fields(kind))
     ]
-    return [
+    fitting = [
         method
         for method in ready
         if job.promises.labels in (None, getattr(method, "labels", None) or job.promises.labels)
     ]
+    return sorted(
+        fitting, key=lambda method: getattr(method, "anytime", False)
+    )  # those that take what time there is, last
 
 
 def _groups(cells: Cells, recipe: Recipe | None) -> Groups:
@@ -143,10 +196,10 @@ def _groups(cells: Cells, recipe: Recipe | None) -> Groups:
 
 
 def _outlook(
-    job: Job, method: Method, cells: Cells, columns: Mapping[str, Column], *, own: bool
+    job: Job, method: Method, cells: Cells, columns: Mapping[str, Column], *, own: bool, watch: Watch = None
 ) -> tuple[Outlook, Recipe | None]:
     try:
-        recipe = _planned(job, method, cells)
+        recipe = _planned(job, method, cells, watch)
         writer = registry.writer(method.kind).of(recipe, columns)
     except PromiseUnreachable as error:
         return Outlook(method.name, False, why=str(error)), None
@@ -158,9 +211,19 @@ def _outlook(
     return Outlook(method.name, True, withheld=writer.recipe.withheld, **said), recipe
 
 
-def _planned(job: Job, method: Method, cells: Cells) -> Recipe:
+def _tried(job: Job, method: Method, cells: Cells, some: slice) -> None:
+    """Plan a few cells, for what it takes."""
+    codes, values, counts = (part[some].copy() for part in (cells.codes, cells.values, cells.counts))
+    few = replace(cells, codes=codes, values=values, counts=counts)
+    try:
+        _planned(job, method, few, lambda now: True)
+    except ReticentError:
+        return
+
+
+def _planned(job: Job, method: Method, cells: Cells, watch: Watch = None) -> Recipe:
     at_most = job.release.suppress_at_most if registry.writer(method.kind).generalizes else Fraction(0)
-    return plan(job.prepare, method, cells, job.promises, Random.secure(), at_most)
+    return plan(job.prepare, method, cells, job.promises, Random.secure(), at_most, watch=watch)
 
 
 def _warnings(lazy: pl.LazyFrame, columns: Mapping[str, Column], carried: Sequence[Carried]) -> list[str]:

@@ -39,6 +39,7 @@ from reticent.table.joint import jointly
 from reticent.table.roles import Column, Role, resolve, with_role
 from reticent.table.spelling import spelled_alike
 from reticent.table.supported import refuse_unsupported
+from reticent.table.written import as_declared
 
 Progress = Callable[[str], None]
 
@@ -146,7 +147,7 @@ def read(job: Job, frame: Any = None) -> tuple[pl.LazyFrame, dict[str, Column]]:
     refuse_reserved(job, columns)
     refuse_unnamed(job, with_role(columns, Role.QUASI), with_role(columns, Role.SENSITIVE))
     job.promises.check_columns(with_role(columns, Role.SENSITIVE), jointly=job.jointly)
-    return carried.rounded(lazy, columns), columns
+    return carried.rounded(as_declared(lazy, columns), columns), columns
 
 
 def declared(job: Job, rng: Random, cells: Cells) -> dict[str, Any]:

@@ -8,10 +8,11 @@ from types import ModuleType
 import pytest
 
 import reticent.kernels
-from reticent.methods.mondrian import acceptance, loss_cuts, median_cuts, nodes, spans
+from reticent.methods.mondrian import acceptance, allowed, loss_cuts, median_cuts, nodes, spans
 
 PLACES = {
     "mondrian_nodes": (nodes, ["divide", "measure"]),
+    "mondrian_allowed": (allowed, ["allow"]),
     "mondrian_median": (median_cuts, ["median_cuts"]),
     "mondrian_sides": (acceptance, ["keep_caps", "tally"]),
 }

@@ -9,6 +9,7 @@ import pytest
 
 from reticent.methods.mondrian import acceptance, median_cuts, spans
 from reticent.methods.mondrian.acceptance import Acceptance, Sides
+from reticent.methods.mondrian.allowed import Mask
 from reticent.methods.mondrian.loss_cuts import NEVER, LossCuts
 from reticent.methods.mondrian.nodes import Nodes, packed
 from reticent.methods.mondrian.spans import Spans
@@ -210,13 +211,13 @@ def test_rounds_of_candidates_continue_where_the_last_one_ended():
     )
     trying, side = np.array([0]), np.array([1])
     nothing = np.full((1, 6), -1, np.int64), np.full(1, -1.0)
-    best, loss = chooser._weighed(trying, side, 64, *nothing)
+    best, loss = chooser._weighed(trying, side, Mask.all(1), 64, nothing)
     many = int(np.isfinite(loss[0, 1:]).sum())
     assert many > 10
     seen = []
     last = nothing
     while True:
-        part, weight = chooser._weighed(trying, side, 3, *last)
+        part, weight = chooser._weighed(trying, side, Mask.all(1), 3, last)
         seen += [tuple(part[0, s]) for s in range(1, 4) if np.isfinite(weight[0, s])]
         last = part[:, -1], weight[:, -1]
         if not np.isfinite(weight[0, -1]):

@@ -20,6 +20,7 @@ from reticent.release.manifest import ColumnEntry, Described
 from reticent.table.cells import Cells
 from reticent.table.domain import Domain, RangeDomain
 from reticent.table.roles import Column, Role
+from reticent.table.written import as_declared
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +108,7 @@ def cells_of(declared: Mapping[str, Column], source: Any, missing: tuple[str, ..
     if lacking:
         raise RequestError(f"The source lacks {len(lacking)} column(s) of the release: {', '.join(map(repr, lacking))}.",
                            attempt="the data that the release was made from.")  # fmt: skip
-    return local.count(lazy.select(list(declared)), declared).cells
+    return local.count(as_declared(lazy.select(list(declared)), declared), declared).cells
 
 
 def _is_path(source: Any) -> bool:
@@ -121,4 +122,6 @@ def _declared(entry: ColumnEntry) -> Column:
     order = tuple(entry.order) if entry.order else None
     hierarchy = dict(entry.built) if entry.built is not None else entry.hierarchy
     ends = {"top": entry.top, "bottom": entry.bottom} if entry.role == Role.QUASI else {}
-    return Column(entry.role, None if order else entry.type, hierarchy, order, missing="category", **ends)
+    return Column(
+        entry.role, None if order else entry.type, hierarchy, order, missing="category", format=entry.format, **ends
+    )

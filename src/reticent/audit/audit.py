@@ -22,7 +22,7 @@ from reticent.audit.judge import Verdict, judge
 from reticent.audit.kind import Recounted, eyes
 from reticent.audit.population import population_sizes, source_entropy
 from reticent.audit.provenance import trace
-from reticent.audit.reading import refuse_absent
+from reticent.audit.reading import read_alike, refuse_absent
 from reticent.audit.result import Audit
 from reticent.audit.risk import of_groups
 from reticent.audit.subject import Subject, of_folder, of_table
@@ -103,6 +103,7 @@ def _audited(
     sampling = found.sampling
     if source is not None:
         refuse_absent([column.name for column in subject.columns], source)
+        source = read_alike(source, subject.columns)
         matching = eyes(subject.kind).match(found, source)
         redrawing, sampling = matching.redrawing or redrawing, matching.sampling or sampling
         matching = replace(matching, findings=(*matching.findings, *withheld_as_stated(found, source)))

@@ -11,7 +11,7 @@ import polars as pl
 from reticent.audit.covering import label_cover
 from reticent.audit.grouping import number, pack
 from reticent.audit.kind import Recounted
-from reticent.audit.reading import read_source
+from reticent.audit.reading import read_alike, read_source
 from reticent.errors import ColumnError
 from reticent.release.reading.cover import join
 from reticent.table.grammar import value_label
@@ -22,7 +22,7 @@ def population_sizes(found: Recounted, population: Any, missing: Sequence[str] =
     """How many people of a population table each published combination fits (Sweeney 2002's k-map)."""
     subject = found.subject
     names = [entry.name for entry in subject.quasi]
-    people = read_source(population, missing)
+    people = read_alike(read_source(population, missing), subject.columns)
     absent = [name for name in names if name not in people.columns]
     if absent:
         raise ColumnError(f"The population table lacks {len(absent)} quasi-identifying column(s): {', '.join(map(repr, absent))}.",

@@ -9,7 +9,9 @@ from typing import Any
 import polars as pl
 
 from reticent.errors import ComparisonFailed
+from reticent.release.manifest import ColumnEntry
 from reticent.table.source import Source, collect, scan
+from reticent.table.written import as_stated
 
 
 def read_source(source: Any, missing: Sequence[str] = ()) -> pl.DataFrame:
@@ -18,6 +20,11 @@ def read_source(source: Any, missing: Sequence[str] = ()) -> pl.DataFrame:
     if isinstance(source, str | Path):
         return collect(scan(Source(path=str(source), missing=tuple(missing))), "Reading the source")
     return collect(scan(Source(missing=tuple(missing)), source), "Reading the source")
+
+
+def read_alike(rows: pl.DataFrame, columns: Sequence[ColumnEntry]) -> pl.DataFrame:
+    """Dates and numbers read as the release's maker read them: as the manifest says that the source writes them."""
+    return as_stated(rows, {entry.name: entry for entry in columns}, {entry.name: entry.dtype for entry in columns})
 
 
 def refuse_absent(names: Sequence[str], rows: pl.DataFrame) -> None:

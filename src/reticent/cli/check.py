@@ -17,6 +17,10 @@ def check(
         str | None,
         typer.Option("--methods", metavar="A,B", help="Compare with these methods only; by default with all that can keep the promises.", show_default=False),
     ] = None,
+    budget: Annotated[
+        float | None,
+        typer.Option("--budget", metavar="SECONDS", help="CPU seconds for comparing and explaining; by default twice what the job's own plan takes.", show_default=False),
+    ] = None,
     show_values: ShowValues = False,
     json: Json = False,
 ) -> int:  # fmt: skip
@@ -25,25 +29,29 @@ def check(
     Ends with 0 if `reticent publish` would reach the promise by the job's own method, else with 2.
     """
     from reticent.check import check as check_job
-    from reticent.cli.printing import number, say, say_json, say_table, stages
+    from reticent.cli.explained import explained, told_as_planned
+    from reticent.cli.printing import say, say_json, stages
     from reticent.errors import PromiseUnreachable
     from reticent.job import Job
 
     named = None if methods is None else [name.strip() for name in methods.split(",") if name.strip()]
     with stages(json) as progress:
-        found = check_job(Job.read(job), methods=named, progress=progress)
+        told = (lambda outlook, cells: None) if json else told_as_planned(progress)
+        asked = Job.read(job)
+        found = check_job(asked, methods=named, budget=budget, progress=progress, finished=told)
     code = 0 if found.reachable else PromiseUnreachable.exit_code
     if json:
         say_json(found.to_dict(show_values=show_values))
         return code
-    own = found.methods[0]
-    verdict = "is reachable" if own.reachable else "IS NOT reachable"
-    say(f"{found.rows:,} rows in {found.cells:,} cells. The promise {verdict} by {own.method}.", "")
-    head = ("method", "reachable", "groups", "smallest", "withheld", "expected loss (AIL)")
-    say_table(head, [(one.method, number(one.reachable), *_planned(one)) for one in found.methods], indent=2)
+    if found.unplanned:
+        say(
+            "",
+            f"Not planned, for want of time: {', '.join(found.unplanned)}. --methods NAME plans one whatever it takes.",
+        )
     for one in found.methods:
         if one.why:
             say("", f"{one.method}: {one.why}")
+    say(*explained(found, asked.source))
     for advice in found.advice:
         say("", *(_skyline(advice) if advice.get("about") == "skyline" else _eligibility(advice, show_values)))
     for warning in found.warnings:
@@ -70,7 +78,10 @@ def _eligibility(advice, show_values: bool) -> list[str]:
     costs = ", ".join(f"{name} {count:,.0f}" for name, count in advice["withheld"].items())
     return [
         *lines,
-        f'[[prepare]] name = "suppression", l = {advice["l"]} would restore it; rows withheld on average by kind: {costs}.',
+        f"Withholding rows would restore it; rows withheld on average by kind: {costs}.",
+        "  [[prepare]]",
+        '  name = "suppression"',
+        f"  l = {advice['l']}",
     ]
 
 
@@ -89,10 +100,3 @@ def _skyline(advice) -> list[str]:
 
 def _quoted(bandwidth) -> str:
     return f'"{bandwidth}"' if isinstance(bandwidth, str) else f"{bandwidth:g}"
-
-
-def _planned(one) -> tuple[str, ...]:
-    from reticent.cli.printing import number
-
-    ail = None if one.ail is None else f"{one.ail:.4f}"
-    return tuple("" if value is None else number(value) for value in (one.groups, one.smallest, one.withheld, ail))

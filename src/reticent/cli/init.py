@@ -32,7 +32,7 @@ def init(
     """
     from reticent.cli.output import new_file
     from reticent.cli.printing import say, say_json, say_table, stages
-    from reticent.draft import draft
+    from reticent.draft import NOT_LOOKED_AT, draft
     from reticent.table.source import Source
 
     source = Source(path=str(data), delimiter=delimiter, encoding=encoding, missing=tuple(missing or ()))
@@ -47,7 +47,7 @@ def init(
         return
     beside = os.path.relpath(data.resolve(), target.resolve().parent) if not data.is_absolute() else str(data)
     with new_file(target, force) as part:
-        part.write_text(replace(found, source=replace(source, path=beside)).to_toml(), encoding="utf-8")
+        part.write_text(replace(found, source=replace(found.source, path=beside)).to_toml(), encoding="utf-8")
     if json:
         say_json({"job": str(target), **_facts(found)})
         return
@@ -56,6 +56,7 @@ def init(
         for c in found.columns
     )
     say_table(("column", "type", "distinct", "missing", "proposed role", "risk"), rows)
+    say("", f"Not looked at: {NOT_LOOKED_AT}.")
     say("", f"{target} is a draft: confirm each role in it, then `reticent check {target}`.")
 
 

@@ -49,10 +49,12 @@ def weigh(
     least: cython.int[::1],
     best: cython.longlong[:, :, ::1],
     cost: cython.double[:, ::1],
+    allowed: cython.char[::1],
 ):
     """The cuts of each node that leave the least loss, in order, behind the one that slot 0 of best and cost names.
 
-    nodes[i] = (start, stop, least rows on a side); best[i, s] = (start, stop, column, lo, hi, ordinal) with lo..hi the side
+    nodes[i] = (start, stop, least rows on a side, where its cuts begin in `allowed`): only cuts that are allowed are
+    weighed (see `mondrian_allowed`), or all where `allowed` is empty; best[i, s] = (start, stop, column, lo, hi, ordinal) with lo..hi the side
     of fewer rows; cost is infinite in empty slots.
     """
     i: cython.Py_ssize_t
@@ -62,6 +64,7 @@ def weigh(
     sweep.least = least
     sweep.best = best
     sweep.cost = cost
+    sweep.allowed = allowed
     with cython.nogil:
         for i in range(nodes.shape[0]):
             sweep.node(i)
@@ -145,6 +148,7 @@ class Sweep:
     least: cython.int[::1]
     best: cython.longlong[:, :, ::1]
     cost: cython.double[:, ::1]
+    allowed: cython.char[::1]
     order: cython.int[:, ::1]
     rank: cython.int[::1]  # the run of each row
     tally: cython.longlong[::1]
@@ -434,7 +438,7 @@ class Sweep:
             left = self.upto[run]
             right = self.upto[last] - left
             self.ordinal += 1
-            if left >= least and right >= least:
+            if left >= least and right >= least and not self.barred():
                 weight = left * self.side(UPTO, run)
                 if weight < self.cost[self.i, self.cost.shape[1] - 1]:
                     weight += right * self.side(FROM, run + 1)
@@ -477,12 +481,20 @@ class Sweep:
         self.ordinal += 1
         if self.shape[self.j, 0] != SUBTREES and (first == 0 or last == self.runs - 1):
             return  # weighed already, between two runs
-        if inside < least or outside < least:
+        if inside < least or outside < least or self.barred():
             return
         weight = inside * self.side(OWN, last)
         if weight < self.cost[self.i, self.cost.shape[1] - 1]:
             weight += outside * self.rest(first - 1, last + 1)
             self.offer(weight, self.code[first], self.code[last])
+
+    @cython.cfunc
+    @cython.inline
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def barred(self) -> cython.bint:
+        """Whether the cut at hand is known to break a promise."""
+        return self.allowed.shape[0] > 0 and not self.allowed[self.nodes[self.i, 3] + self.ordinal]
 
     @cython.cfunc
     @cython.nogil

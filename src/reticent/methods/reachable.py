@@ -51,7 +51,12 @@ def _reason(cells: Cells, promise: Promise) -> tuple[str, str]:
         return ("All rows in one group break it.", "a weaker promise.")
     if not getattr(promise, "needs_sensitive", False):
         least = Promises((promise,)).bind(cells).least_size
-        return f"A group needs {least} rows, and the table has {cells.rows}.", f"at most {cells.rows}, or more rows."
+        each = cells.rows_per_person if getattr(promise, "counts_persons", False) else 1
+        many = "" if each == 1 else f" ({least // each} persons of up to {each} rows each)"
+        return (
+            f"A group needs {least} rows{many}, and the table has {cells.rows}.",
+            f"k = {cells.rows // each} or less, or more rows.",
+        )
     at = cells.sensitive_at(getattr(promise, "column", None))
     column = cells.sensitive[at].name
     for caps in promise.caps(cells.totals(at), cells.sensitive[at].null_code):

@@ -30,6 +30,7 @@ class Caps:
     present_only: bool = False
     null: int = NEVER  # never counts as a distinct value
     without: int = NEVER  # left out before anything is compared
+    family: np.ndarray | None = None  # where sets of values are counted as one: the number of each value's set
 
     def allows(self, counts: np.ndarray) -> np.ndarray:
         """Which of the groups (rows of a (groups, values) array) are allowed: the kernel's meaning, in NumPy."""

@@ -6,12 +6,13 @@ table and in a group, the inequalities are those of `beta_likeness`, exact in th
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 
 from reticent.models.beta_likeness import BetaLikeness
-from reticent.models.caps import fractions, left_out, ways
+from reticent.models.caps import NEVER, Caps, fractions, left_out, ways
 from reticent.models.shapes import Check, Groups
 
 
@@ -23,7 +24,18 @@ def family_check(like: BetaLikeness, at: int, member: np.ndarray, totals: np.nda
         counts = groups.histogram(at)
         return np.logical_and.reduce([view.within(counts) for view in views])
 
+    if (member.sum(axis=1) == 1).all():
+        keeps.caps = _caps(like, at, member, totals, null)  # type: ignore[attr-defined]
     return keeps
+
+
+def _caps(
+    like: BetaLikeness, at: int, member: np.ndarray, totals: np.ndarray, null: int
+) -> tuple[tuple[int, Caps], ...]:
+    """The same as caps over families, where each value belongs to one: what a kernel can ask about many groups."""
+    family = member.argmax(axis=1)
+    nothing = NEVER if null < 0 else int(family[null])
+    return tuple((at, replace(cap, family=family)) for cap in like.caps(totals @ member, nothing))
 
 
 class _View:

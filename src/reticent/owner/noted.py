@@ -5,16 +5,17 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from reticent.owner.notes import owner_folder
+from reticent.owner.places import DIGEST, notes_of
 
 
 def noted_digest(folder: Path) -> str | None:
     """The digest; None where nobody noted one, or it cannot be read."""
-    target = Path(folder).absolute()
-    path = owner_folder(target) / target.name / "digest.txt"
-    try:
-        with open(path, encoding="ascii") as notes:
-            written = notes.read(80).strip()
-    except (OSError, ValueError):
-        return None
-    return written if re.fullmatch(r"[0-9a-f]{64}", written) else None
+    for notes in notes_of(Path(folder).absolute()):
+        try:
+            with open(notes / DIGEST, encoding="ascii") as handle:
+                written = handle.read(80).strip()
+        except (OSError, ValueError):
+            continue
+        if re.fullmatch(r"[0-9a-f]{64}", written):
+            return written
+    return None

@@ -47,6 +47,11 @@ def notes_folder(target: Path) -> Path:
     return notes if ours else notes.with_name(f"{notes.name}-{hashlib.sha256(place).hexdigest()[:8]}")
 
 
+def notes_of(target: Path) -> list[Path]:
+    """Where the notes of a release may be: its own, or those of the batch it is in."""
+    return [notes_folder(target), notes_folder(target.parent) / target.name]
+
+
 def written_place(target: Path) -> bytes:
     """A release's place as its notes say it."""
     return os.fsencode(target.resolve()) + b"\n"

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from reticent.errors import SourceError
-from reticent.owner.notes import owner_folder
+from reticent.owner.places import notes_of
 from reticent.redaction import is_address
 from reticent.table.source import Source
 
@@ -37,10 +37,9 @@ def _beside(folder: Any) -> str | None:
     if not isinstance(folder, str | Path) or not Path(folder).is_dir():
         return None
     place = Path(folder).resolve()
-    for job in (owner_folder(place) / place.name / JOB,
-                owner_folder(place.parent) / place.parent.name / place.name / JOB):  # fmt: skip
+    for notes in notes_of(place):
         try:
-            return job.read_text(encoding="utf-8")
+            return (notes / JOB).read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError):
             continue
     return None

@@ -65,7 +65,7 @@ class Generalized:
             if column.role is Role.QUASI:
                 entries.append(quasi_schema(*quasi[name], column))
             elif column.role is Role.SENSITIVE:
-                entries.append(sensitive_schema(cells.sensitive[cells.sensitive_at(name)], column.missing))
+                entries.append(sensitive_schema(cells.sensitive[cells.sensitive_at(name)], column))
             elif column.role is Role.INSENSITIVE:
                 entries.append(carried_schema(name, types[name], column))
         return {"kind": self.kind, "withheld": self.recipe.withheld, "columns": entries}

@@ -76,7 +76,7 @@ class Sampled:
             if column.role is Role.QUASI:
                 entries.append(quasi_schema(*quasi[name], column))
             elif column.role is Role.SENSITIVE:
-                entries.append(sensitive_schema(cells.sensitive[0], column.missing))
+                entries.append(sensitive_schema(cells.sensitive[0], column))
         return {
             "kind": self.kind,
             "withheld": self.recipe.withheld,

@@ -22,6 +22,7 @@ def quasi_schema(domain: Domain, published: list[str | None], column: Column) ->
         "dtype": domain.dtype,
     }
     entry |= {side: _end(end, domain) for side in ("bottom", "top") if (end := getattr(column, side)) is not None}
+    entry |= _written(column)
     if None in published:
         entry["null"] = True
     if isinstance(domain, RangeDomain):
@@ -51,13 +52,14 @@ def _end(end: int | float | str, domain: Domain) -> int | float | str:
     return end[:10] if domain.dtype == "Date" else datetime.fromisoformat(end).isoformat()
 
 
-def sensitive_schema(domain: Domain, missing: str) -> dict[str, Any]:
+def sensitive_schema(domain: Domain, column: Column) -> dict[str, Any]:
     entry: dict[str, Any] = {
         "name": domain.name,
         "role": "sensitive",
         "type": domain.kind,
         "dtype": domain.dtype,
-        "missing": missing,
+        "missing": column.missing,
+        **_written(column),
     }
     if isinstance(domain, RangeDomain) and domain.kind == "ordinal":
         entry["order"] = list(domain.texts)
@@ -89,7 +91,14 @@ def _number(text: str) -> int | float:
 def carried_schema(name: str, dtype: str, column: Column | None = None) -> dict[str, Any]:
     """A carried column's entry: as it was, or rounded."""
     entry = {"name": name, "role": "insensitive", "type": "carried", "dtype": dtype}
-    return entry if column is None or column.round_to is None else {**entry, "round_to": column.round_to}
+    if column is None:
+        return entry
+    return {**entry, **({} if column.round_to is None else {"round_to": column.round_to}), **_written(column)}
+
+
+def _written(column: Column) -> dict[str, str]:
+    """How the source writes the column: whoever compares the release with it reads it alike."""
+    return {} if column.format is None else {"format": column.format}
 
 
 def number(value: Fraction) -> int | float | str:

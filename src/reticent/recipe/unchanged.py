@@ -44,7 +44,7 @@ def schema_of(recipe: Recipe, columns: Mapping[str, Column], types: Mapping[str,
             labels = published_labels(recipe, place[name], published)
             entries.append(quasi_schema(cells.quasi[place[name]], labels, column))
         elif column.role is Role.SENSITIVE:
-            entries.append(sensitive_schema(cells.sensitive[0], column.missing))
+            entries.append(sensitive_schema(cells.sensitive[0], column))
         elif column.role is Role.INSENSITIVE:
             entries.append(carried_schema(name, types[name], column))
     return entries

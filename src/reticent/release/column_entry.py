@@ -52,12 +52,13 @@ _SHAPES: dict[str, shape.Checker] = {
     "bottom": shape.scalar,
     "top": shape.scalar,
     "round_to": shape.scalar,
+    "format": shape.text,
 }
 _ALWAYS = {"name", "role", "type", "dtype"}
 _BY_ROLE: dict[str, set[str]] = {
-    Role.QUASI: _ALWAYS | {"null", "order", "hierarchy", "built", "domain", "values", "bottom", "top"},
-    Role.SENSITIVE: _ALWAYS | {"missing", "order", "hierarchy"},
-    Role.INSENSITIVE: _ALWAYS | {"round_to"},
+    Role.QUASI: _ALWAYS | {"null", "order", "hierarchy", "built", "domain", "values", "bottom", "top", "format"},
+    Role.SENSITIVE: _ALWAYS | {"missing", "order", "hierarchy", "format"},
+    Role.INSENSITIVE: _ALWAYS | {"round_to", "format"},
 }
 
 
@@ -79,6 +80,7 @@ class ColumnEntry:
     bottom: Any = None
     top: Any = None
     round_to: Any = None
+    format: str | None = None
 
     @classmethod
     def of(cls, value: Any) -> ColumnEntry:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from reticent.errors import ColumnError, JobError, listed, suggest
 from reticent.table.header import is_record, known
 from reticent.table.names import refuse_unusable
+from reticent.table.written import check_format
 
 
 class Role(StrEnum):
@@ -43,7 +44,8 @@ class Column:
     `missing` says what a null in a sensitive column is: refused, or a published category of its own.
     `top` and `bottom` of a quasi-identifier are the bounds beyond which a value is published as the bound.  `round_to` is the
     step an insensitive number is rounded to, `acknowledge` lets a near-unique one pass.  `rows_per_person` of an identifying
-    column is the most rows one person has: k-anonymity then counts persons.
+    column is the most rows one person has: k-anonymity then counts persons.  `format` says how dates or numbers are written
+    as text: `%m/%d/%Y`, `1,234.5` (see `table/written.py`).
     """
 
     role: Role
@@ -57,6 +59,7 @@ class Column:
     bottom: Any = None
     round_to: Any = None
     rows_per_person: int | None = None
+    format: str | None = None
 
     if TYPE_CHECKING:  # what may be given; the fields are what is kept
 
@@ -73,12 +76,15 @@ class Column:
             bottom: Any = None,
             round_to: Any = None,
             rows_per_person: int | None = None,
+            format: str | None = None,
         ) -> None: ...
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "role", parse_role(self.role))
         if self.type is not None and self.type not in TYPES:
             raise JobError(f"Unknown column type {self.type!r}.", attempt=suggest(str(self.type), TYPES))
+        if self.format is not None:
+            object.__setattr__(self, "type", check_format(self.format, self.type))
         if self.missing not in ("refuse", "category"):
             raise JobError(f"missing = {self.missing!r} is not known.", attempt='"refuse" or "category".')
         if self.order is not None:

@@ -20,8 +20,10 @@ class Acceptance:
 
     def __init__(self, promises: BoundPromises, nodes: Nodes, rules: Rules | None = None):
         self.promises, self.nodes = promises, nodes
-        self.rules = rules or Rules.of(nodes.cells, promises.caps)
-        self.least_size = max([promises.least_size, *(least_size(caps) for _, caps in promises.caps)])
+        self.caps = (*promises.caps, *(caps for check in promises.checks for caps in getattr(check, "caps", ())))
+        self.checks = tuple(check for check in promises.checks if not hasattr(check, "caps"))
+        self.rules = rules or Rules.of(nodes.cells, self.caps)
+        self.least_size = max([promises.least_size, *(least_size(caps) for _, caps in self.caps)])
 
     def over(self, nodes: Nodes) -> Acceptance:
         """The same promises asked about other nodes over the same cells."""
@@ -30,7 +32,7 @@ class Acceptance:
     @property
     def sizes_suffice(self) -> bool:
         """Whether sides of at least `least_size` rows keep every promise: then no cut need be judged."""
-        return not self.promises.caps and not self.promises.checks
+        return not self.caps and not self.checks
 
     def best(self, cuts: np.ndarray, most: int = 1) -> np.ndarray:
         """Of each node's cuts, which follow one another, the first `most` whose two sides keep every promise.
@@ -38,9 +40,9 @@ class Acceptance:
         Their positions.  Sizes are the caller's to compare.
         """
         kept = np.arange(len(cuts))
-        if self.promises.caps:
-            kept = kept[self._capped(cuts, 1 << 62 if self.promises.checks else most)]
-        if self.promises.checks:
+        if self.caps:
+            kept = kept[self._capped(cuts, 1 << 62 if self.checks else most)]
+        if self.checks:
             kept = self._checked(cuts, kept, most)
         return kept[_turn(cuts[kept, 0]) < most]
 
@@ -71,7 +73,7 @@ class Acceptance:
         kept = np.ones(len(cuts), bool)
         for at in range(0, len(cuts), step):
             sides = Sides(self.nodes, cuts[at : at + step])
-            for check in self.promises.checks:
+            for check in self.checks:
                 kept[at : at + step] &= check(sides).reshape(-1, 2).all(axis=1)
         return kept
 

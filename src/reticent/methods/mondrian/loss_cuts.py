@@ -17,10 +17,12 @@ import numpy as np
 
 from reticent.kernels.mondrian_loss import weigh
 from reticent.methods.mondrian.acceptance import Acceptance
+from reticent.methods.mondrian.allowed import Mask, most_cuts
 from reticent.methods.mondrian.nodes import Nodes, run_starts
 from reticent.methods.mondrian.spans import Spans
 
 FIRST, MORE = 32, 16  # candidates judged at first, and how many times more in each further round
+CROWDED = FIRST * MORE  # a node with more cuts than that is not asked about one after the other
 DEEP, EVEN = 64, 16  # from this depth on a side holds at least one row in so many, where such a cut can be made
 
 
@@ -100,12 +102,16 @@ class LossCuts:
         return Options.join([even, self._settled(others, np.full(len(size), least), most)])
 
     def _settled(self, trying: np.ndarray, side: np.ndarray, most: int) -> Options:
-        """Ask about the candidates of each node, best first, in rounds of growing length until one passes or none is left."""
+        """Ask about the candidates of each node, best first, in rounds of growing length until one passes or none is left.
+
+        Where the first few of very many all break a promise, the caps are asked about every cut of the node at once.
+        """
         slots = most if self.accepts.sizes_suffice else FIRST
         found: list[Options] = []
         behind = np.full((len(trying), 6), -1, np.int64), np.full(len(trying), -1.0)
+        mask = Mask.all(len(trying))
         while len(trying):
-            best, loss = self._weighed(trying, side, slots, *behind)
+            best, loss = self._weighed(trying, side, mask, slots, behind)
             there = np.isfinite(loss[:, 1:])
             asked = np.nonzero(there)[0]
             cuts = np.ascontiguousarray(best[:, 1:][there][:, :5])
@@ -113,18 +119,22 @@ class LossCuts:
             found.append(Options(trying[asked[kept]], cuts[kept], loss[:, 1:][there][kept]))
             left = there[:, -1]
             left[asked[kept]] = False
-            trying, behind = trying[left], (best[left, -1], loss[left, -1])
+            trying, behind, mask = trying[left], (best[left, -1], loss[left, -1]), mask.of_these(left)
             slots *= MORE
+            if mask.empty and self.accepts.caps and most_cuts(self.nodes, trying).max(initial=0) > CROWDED:
+                mask = Mask.of(self.nodes, trying, side[trying], self.accepts.rules, self.spans)
+                slots = slots if self.accepts.checks else most
         return Options.join(found)
 
     def _weighed(
-        self, trying: np.ndarray, side: np.ndarray, slots: int, last: np.ndarray, weight: np.ndarray
+        self, trying: np.ndarray, side: np.ndarray, mask: Mask, slots: int, behind: tuple[np.ndarray, np.ndarray]
     ) -> tuple[np.ndarray, np.ndarray]:
         """The next candidates of each node behind the last one seen, by loss: cuts with their ordinal, and the loss left."""
         nodes, spans = self.nodes, self.spans
-        asked = np.column_stack([nodes.start[trying], nodes.stop[trying], side[trying]])
+        asked = np.column_stack([nodes.start[trying], nodes.stop[trying], side[trying], mask.begin])
         best = np.zeros((len(trying), slots + 1, 6), np.int64)
         loss = np.full((len(trying), slots + 1), np.inf)
-        best[:, 0], loss[:, 0] = last, weight
-        weigh(asked, nodes.words, nodes.count, nodes.box[trying], spans.shape, spans.value, spans.least, best, loss)
+        best[:, 0], loss[:, 0] = behind
+        losses = spans.shape, spans.value, spans.least
+        weigh(asked, nodes.words, nodes.count, nodes.box[trying], *losses, best, loss, mask.allowed)
         return best, loss

@@ -21,18 +21,28 @@ class Rules:
     @classmethod
     def of(cls, cells: Cells, caps: tuple[tuple[int, Caps], ...]) -> Rules:
         """Only the columns that a cap speaks of are held."""
-        columns = sorted({column for column, _ in caps})
-        sizes = [cells.sensitive[column].size for column in columns]
-        begin = dict(zip(columns, np.cumsum([0, *sizes[:-1]]).tolist(), strict=True)) if columns else {}
-        held = [cells.counts, *(cells.values[:, column] + begin[column] for column in columns)]
+        views = {_view(column, cap): (column, cap) for column, cap in caps}
+        names = sorted(views)
+        sizes = [views[name][1].values for name in names]
+        begin = dict(zip(names, np.cumsum([0, *sizes[:-1]]).tolist(), strict=True)) if names else {}
+        held = [cells.counts, *(_values(cells, *views[name]) + begin[name] for name in names)]
         bounds = [_bounds(cap) for _, cap in caps]
-        rules = [_rule(cap, begin[column], shift) for (column, cap), shift in
+        rules = [_rule(cap, begin[_view(column, cap)], shift) for (column, cap), shift in
                  zip(caps, np.cumsum([0, *map(len, bounds)]).tolist(), strict=False)]  # fmt: skip
         return cls(
             np.column_stack(held).astype(np.int64),
             np.concatenate([*bounds, np.zeros((0, 4))]).astype(np.int64),
             np.array(rules, np.int64).reshape(-1, 9),
         )
+
+
+def _view(column: int, caps: Caps) -> tuple[int, bytes]:
+    """A column's values, or the sets of them that are counted as one."""
+    return column, b"" if caps.family is None else caps.family.tobytes()
+
+
+def _values(cells: Cells, column: int, caps: Caps) -> np.ndarray:
+    return cells.values[:, column] if caps.family is None else caps.family[cells.values[:, column]]
 
 
 def _bounds(caps: Caps) -> np.ndarray:

@@ -18,6 +18,8 @@ FEW = 6  # values that need no levels between themselves and `*`
 BANDS = 30
 
 _NAMES_CODE = re.compile(r"zip|post(al)?|code|icd|nace|naics|fips", re.IGNORECASE)
+_NAMES_ZIP = re.compile(r"zip|post(al)?", re.IGNORECASE)
+_ZIP = r"^\d{5}(-?\d{4})?$"
 _NUMBER = r"^\s*[+-]?\d+(\.\d+)?\s*$"
 _PADDED = r"^\s*0\d"
 _DATE = r"^\d{4}-\d{2}-\d{2}"
@@ -33,10 +35,14 @@ def propose(series: pl.Series, name: str = "") -> tuple[dict[str, Any], str]:
         return {"build": "dates"}, f"dates ({many}): people are alike by month, quarter and year before they are by day"
     if len(values) <= FEW:
         return {}, f"{many}: a value or `*` is all there is to say"
+    if _NAMES_ZIP.search(name) and _all(values, _ZIP) and not _codes(values):
+        return {"build": "prefixes", "keep": [5, 3, 1]}, (
+            f"ZIP codes of five and of nine digits ({many}), by its name: areas of five, three and one digit"
+        )
     if _NAMES_CODE.search(name) and _codes(values.cast(pl.String)):
         return {"build": "prefixes"}, f"codes of one length ({many}), by its name: the longer the prefix, the nearer"
     if values.dtype.is_numeric() or (_all(values, _NUMBER) and not values.str.contains(_PADDED).any()):
-        width = _width(values.cast(pl.Float64, strict=False).drop_nulls())
+        width = round_width(values.cast(pl.Float64, strict=False).drop_nulls())
         return {"build": "intervals", "width": [width, 2 * width, 10 * width]}, (
             f"numbers ({many}): bands of {width}, {2 * width} and {10 * width}; leave it out and ranges are cut where the data is"
         )
@@ -64,13 +70,13 @@ def _codes(values: pl.Series) -> bool:
     )
 
 
-def _width(numbers: pl.Series) -> int | float:
-    """A round width (1, 2 or 5 times a power of ten) of which the range holds about thirty."""
+def round_width(numbers: pl.Series, bands: int = BANDS) -> int | float:
+    """A round width (1, 2 or 5 times a power of ten) of which the range holds about so many."""
     reach = float(cast("float", numbers.max())) - float(cast("float", numbers.min()))
     whole = bool((numbers == numbers.floor()).all())
     exponent = -6
-    while 10.0 ** (exponent + 1) * BANDS <= reach:
+    while 10.0 ** (exponent + 1) * bands <= reach:
         exponent += 1
-    base = next((step for step in (1, 2, 5) if step * 10.0**exponent * BANDS >= reach), 10)
+    base = next((step for step in (1, 2, 5) if step * 10.0**exponent * bands >= reach), 10)
     width = base * 10**exponent if exponent >= 0 else round(base * 10.0**exponent, -exponent)
     return max(int(width), 1) if whole else width

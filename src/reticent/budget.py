@@ -1,0 +1,37 @@
+"""How long comparing may take: a budget of CPU seconds, and a trial on few cells that tells what all of them would cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import process_time
+
+BUDGET = 2.0  # times what reading and the job's own plan took
+LEAST = 2.0  # CPU seconds that are always there
+TRIAL = 16  # one cell in so many is tried first, where there are MANY
+MANY = 20_000
+
+
+class Clock:
+    """What reading and the first plan took, and how much of the budget is left since."""
+
+    def __init__(self, budget: float | None):
+        self.began, self.budget = process_time(), budget
+
+    def start(self) -> None:
+        now = process_time()
+        self.budget = max(BUDGET * (now - self.began), LEAST) if self.budget is None else self.budget
+        self.began = now
+
+    def left(self, share: float = 1.0) -> bool:
+        """Whether less than this share of the budget is used."""
+        return process_time() - self.began < share * (self.budget or 0.0)
+
+    def suffices(self, cells: int, attempt: Callable[[slice], None]) -> bool:
+        """Whether a plan on all cells would fit, by one on a few of them: planning costs at least in proportion."""
+        if not self.left():
+            return False
+        if cells < MANY:
+            return True
+        began = process_time()
+        attempt(slice(None, None, TRIAL))
+        return process_time() + TRIAL * (process_time() - began) - self.began < (self.budget or 0.0)

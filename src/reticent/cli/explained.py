@@ -1,0 +1,76 @@
+"""What `check` tells while it plans, a line for each method as it finishes, and why the plan loses what it loses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+HEAD = ("method", "reachable", "groups", "smallest", "withheld", "expected loss (AIL)")
+WIDTHS = (26, 9, 9, 9, 9, 19)
+
+
+def told_as_planned(progress: Callable[[str], None]) -> Callable[[Any, Any], None]:
+    """The verdict with the first method, which is the job's own, then a line for each."""
+    seen = []
+
+    def told(outlook: Any, cells: Any) -> None:
+        if not seen:
+            verdict = "is reachable" if outlook.reachable else "IS NOT reachable"
+            print(
+                f"{cells.rows:,} rows in {len(cells):,} cells. The promise {verdict} by {outlook.method}.", end="\n\n"
+            )
+            print("  " + _line(HEAD), "  " + "─" * (sum(WIDTHS) + 2 * len(WIDTHS) - 2), sep="\n")
+        seen.append(outlook)
+        print("  " + _line(_cells(outlook)), flush=True)
+
+    return told
+
+
+def _line(cells: tuple[str, ...]) -> str:
+    return "  ".join(f"{cell:<{width}}" for cell, width in zip(cells, WIDTHS, strict=True)).rstrip()
+
+
+def _cells(one: Any) -> tuple[str, ...]:
+    from reticent.cli.printing import number
+
+    ail = None if one.ail is None else f"{one.ail:.4f}"
+    figures = (one.groups, one.smallest, one.withheld, ail)
+    return (one.method, number(one.reachable), *("" if value is None else number(value) for value in figures))
+
+
+def explained(found: Any, source: Any) -> list[str]:
+    """Loss by column, what became of the columns, what binds, and what would help, each with its figure."""
+    why, own = found.explained, found.methods[0]
+    lines = []
+    if why.by_column:
+        worst = sorted(why.by_column.items(), key=lambda pair: -pair[1])
+        lines += ["", "Loss by column: " + ", ".join(f"{name} {loss:.3f}" for name, loss in worst) + "."]
+    lines += [line for said in why.sentences() for line in ("", said)]
+    if why.changes:
+        least = "" if own.ail is None else f", which is {own.ail:.4f} as it is"
+        lines += ["", f"What another promise would do to the loss{least}:"]
+        lines += [f"  {_loss(one, own.ail)}  {one.promise}: {one.what}" for one in why.changes]
+        if why.skipped:
+            lines += [f"  {why.skipped} more were not tried, for want of time; --budget SECONDS gives more."]
+        lines += _best(why, own, source)
+    return lines
+
+
+def _loss(one: Any, own: float | None) -> str:
+    if one.ail is None:
+        return "no plan"
+    return f"{one.ail:.4f}" + (" (no gain)" if own is not None and one.ail >= own - 0.0005 else "")
+
+
+def _best(why: Any, own: Any, source: Any) -> list[str]:
+    """The change that gains most, to be pasted."""
+    able = [one for one in why.changes if one.paste and one.ail is not None and (own.ail is None or one.ail < own.ail)]
+    if not able:
+        return []
+    best = min(able, key=lambda one: one.ail)
+    encoding = "" if source.encoding == "utf-8" else f" --encoding {source.encoding}"
+    paste = best.paste.replace("--data DATA", f"--data {source.path or 'DATA'}{encoding}")
+    lines = ["", f"Instead of {best.promise}, to paste:", *(f"  {line}" for line in paste.splitlines())]
+    if "famil" in best.what:
+        lines.append("It protects families of values, not each value; grouping the values in the source does as much.")
+    return lines

@@ -1,0 +1,209 @@
+"""Why a plan loses what it loses: which promise binds, on how rare a value, and what another promise would gain, measured.
+
+Every figure is AIL of a plan by the same method on the same cells with one promise changed; nothing is estimated.  What
+there is no time for is left out and named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import MISSING, asdict, dataclass, field, fields, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from reticent import registry, toml
+from reticent.models.beta_likeness import BetaLikeness
+from reticent.models.promises import Promises
+from reticent.models.semantic_likeness import SemanticLikeness
+from reticent.models.shapes import CountCapped, Promise
+from reticent.recipe.losses import column_losses
+from reticent.recipe.recipe import Recipe
+from reticent.table.builders import prefixes
+from reticent.table.cells import Cells
+from reticent.table.domain import TreeDomain, tree_domain
+
+STARRED = 0.999  # a column that loses this much in every row says nothing
+_WEAKER: Mapping[str, Callable[[Any], Any]] = {
+    "k": lambda k: max(k // 2, 1),
+    "l": lambda l_: max(l_ - 1, 1),
+    "beta": lambda beta: 2 * beta,
+    "t": lambda t: min(2 * t, Fraction(1)),
+    "delta": lambda delta: 2 * delta,
+    "alpha": lambda alpha: min((1 + alpha) / 2, Fraction(1)),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Rare:
+    """The rarest values of a sensitive column: `values` of them have `rows` rows each, and need so many rows around them."""
+
+    column: str
+    promise: str
+    values: int
+    of: int
+    rows: int
+    least_group: int
+    table: int
+
+    def __str__(self) -> str:
+        return (
+            f"The rarest values of {self.column!r} ({self.values:,} of {self.of:,}) have {self.rows:,} row(s) each, and by "
+            f"{self.promise} a group that holds one must have at least {self.least_group:,} of the {self.table:,} rows: "
+            f"at most {self.table // self.least_group:,} groups can hold one."
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One promise left out, weakened or replaced: what it would lose then (None: no plan), and the text to paste."""
+
+    promise: str
+    what: str
+    ail: float | None
+    paste: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """`by_column` is the loss of each quasi-identifier; `skipped` counts the changes there was no time for."""
+
+    by_column: Mapping[str, float] = field(default_factory=dict)
+    starred: tuple[str, ...] = ()
+    rare: tuple[Rare, ...] = ()
+    changes: tuple[Change, ...] = ()
+    skipped: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    def sentences(self) -> list[str]:
+        said = []
+        if self.starred and len(self.starred) == len(self.by_column):
+            said.append("Everything became `*`: of the quasi-identifiers nothing is left, and the rows say no more than a "
+                        "table of the sensitive values.")  # fmt: skip
+        elif self.starred:
+            many = f"{len(self.starred)} of {len(self.by_column)} quasi-identifiers"
+            said.append(f"{many} became `*` in every row: {', '.join(map(repr, self.starred))}.")
+        return said + [str(one) for one in self.rare]
+
+
+def explain(
+    cells: Cells,
+    promises: Promises,
+    recipe: Recipe | None,
+    measure: Callable[[Cells, Promises], float | None],
+    left: Callable[[], bool],
+) -> Explained:
+    """`measure` plans other promises and gives their loss; it is asked as long as there is time `left`."""
+    by_column: dict[str, float] = {}
+    if recipe is not None:
+        sizes = recipe.as_groups().sizes
+        losses = (sizes @ column_losses(recipe) + recipe.withheld) / max(int(sizes.sum()) + recipe.withheld, 1)
+        by_column = {domain.name: float(loss) for domain, loss in zip(cells.quasi, losses, strict=True)}
+    starred = tuple(name for name, loss in by_column.items() if loss >= STARRED)
+    rare = tuple(one for promise in promises if (one := _rare(cells, promise)) is not None)
+    changes, skipped = [], 0
+    for promise, what, other, seen, paste in _changes(cells, promises, {one.column for one in rare}):
+        if not left():
+            skipped += 1
+            continue
+        changes.append(Change(promise, what, measure(seen, other), paste))
+    return Explained(by_column, starred, rare, tuple(changes), skipped)
+
+
+def _rare(cells: Cells, promise: Promise) -> Rare | None:
+    """What the rarest values ask of a group, where that keeps the table from being parted into twenty groups."""
+    if not isinstance(promise, CountCapped) or not promise.needs_sensitive:
+        return None
+    at = cells.sensitive_at(getattr(promise, "column", None))
+    domain, totals = cells.sensitive[at], cells.totals(at)
+    caps = promise.caps(totals, domain.null_code)[0]
+    if caps.upper is None:
+        return None
+    held = np.flatnonzero((totals > 0) & (caps.upper[:, 0] > 0))
+    need = -(-caps.upper[held, 1] // caps.upper[held, 0])
+    least = int(need.max(initial=0))
+    if least * 20 <= cells.rows:
+        return None
+    rows = int(totals[held[need.argmax()]])
+    alike = int((totals[held] == rows).sum())
+    return Rare(domain.name, promise.name, alike, int((totals > 0).sum()), rows, least, cells.rows)
+
+
+Asked = tuple[str, str, Promises, Cells, str]
+
+
+def _changes(cells: Cells, promises: Promises, rare: set[str]) -> Iterator[Asked]:
+    """(promise, what changes, the promises then, the cells then, what to paste), the most telling first."""
+    every = tuple(promises)
+    for at, promise in enumerate(every):
+        rest = every[:at] + every[at + 1 :]
+        if rest:
+            yield promise.name, "left out", Promises(rest), cells, ""
+    for at, promise in enumerate(every):
+        if isinstance(promise, BetaLikeness) and _column(cells, promise) in rare:
+            yield from _families(cells, every, at)
+    for at, promise in enumerate(every):
+        if (weaker := _weakened(promise)) is not None:
+            changed = Promises((*every[:at], weaker[1], *every[at + 1 :]))
+            yield promise.name, weaker[0], changed, cells, pasted(weaker[1])
+
+
+def _weakened(promise: Promise) -> tuple[str, Promise] | None:
+    for one in fields(promise):  # type: ignore[arg-type]
+        if one.name in _WEAKER:
+            value = getattr(promise, one.name)
+            weaker = _WEAKER[one.name](value)
+            if weaker != value:
+                return f"{one.name} = {registry.plain(weaker)}", replace(promise, **{one.name: weaker})  # type: ignore[type-var]
+    return None
+
+
+def _families(cells: Cells, every: tuple[Promise, ...], at: int) -> Iterator[Asked]:
+    """beta-likeness of families of codes instead of single codes, over a hierarchy of their beginnings."""
+    promise = every[at]
+    if not isinstance(promise, BetaLikeness):
+        return
+    column = cells.sensitive_at(promise.column)
+    domain = cells.sensitive[column]
+    if isinstance(domain, TreeDomain) and domain.hierarchy.height > 1:
+        tree, making = domain.hierarchy, ""
+        seen = cells
+    else:
+        tree = prefixes(list(domain.texts))
+        making = (
+            f"# reticent hierarchy --data DATA --column {domain.name} --build prefixes -o {domain.name}.csv\n"
+            f'# {toml.key_text(domain.name)} = {{ role = "sensitive", hierarchy = "{domain.name}.csv" }}\n'
+        )
+        seen = _under(cells, column, tree)
+    named = promise.column or domain.name
+    for level in range(tree.height - 1, 0, -1):
+        families = len(np.unique(tree.paths[:, level]))
+        other = SemanticLikeness(promise.beta, level, promise.enhanced, promise.two_sided, named)
+        what = f"semantic-beta-likeness of {families:,} families (level {level}) instead"
+        yield promise.name, what, Promises((*every[:at], other, *every[at + 1 :])), seen, making + pasted(other)
+
+
+def _under(cells: Cells, column: int, tree: Any) -> Cells:
+    """The cells with a sensitive column under another hierarchy: its codes in the hierarchy's order."""
+    old = cells.sensitive[column]
+    new = tree_domain(old.name, old.dtype, tree, null=old.null, given=True)
+    place = {text: code for code, text in enumerate(new.texts)}
+    code = np.array([*(place[text] for text in old.texts), *([new.null_code] if old.null else [])], np.int32)
+    values = cells.values.copy()
+    values[:, column] = code[values[:, column]]
+    sensitive = (*cells.sensitive[:column], new, *cells.sensitive[column + 1 :])
+    return replace(cells, sensitive=sensitive, values=values)
+
+
+def _column(cells: Cells, promise: Promise) -> str:
+    return cells.sensitive[cells.sensitive_at(getattr(promise, "column", None))].name
+
+
+def pasted(promise: Promise) -> str:
+    """A promise as a job file has it."""
+    usual = {registry.word(one.name): one.default for one in fields(promise)}  # type: ignore[arg-type]
+    table = {name: value for name, value in registry.describe(promise).items() if usual.get(name, MISSING) != value}
+    return "[[promise]]\n" + "\n".join(f"{name} = {toml.value_text(value)}" for name, value in table.items())

@@ -1,0 +1,306 @@
+"""Which cuts of a node keep count-capped promises on both sides, for all of its cuts in one sweep of each column.
+
+`weigh` (see `mondrian_loss`) numbers the cuts of a node by ordinal: by column that varies, first those between a run of
+equal codes and the next, then of a tree each run, and each child of the lowest common ancestor, from the rest.  The same
+numbers are used here.  A value of count c under the cap n / d needs a group of ceil(c d / n) rows, and a floor n / d lets
+it have at most floor(c d / n): a side is allowed if its size is between the greatest need and the least limit of its
+values, both kept as the root of a tree over the values, so that moving a row from one side to the other takes a few steps.
+"""
+
+import cython
+import numpy as np
+
+CODE = cython.declare(cython.ulonglong, 0x7FFFFFFF)
+NEVER = cython.declare(cython.longlong, 1 << 62)
+SUBTREES = cython.declare(cython.Py_ssize_t, 2)
+
+
+def allow(
+    nodes: cython.longlong[:, ::1],
+    rows: cython.int[:, ::1],
+    words: cython.ulonglong[:, ::1],
+    cells: cython.longlong[:, ::1],
+    held: cython.longlong[:, ::1],
+    rules: tuple,
+    trees: tuple,
+    allowed: cython.char[::1],
+):
+    """allowed[nodes[i, 3] + ordinal] = 1 if both sides of that cut of node i keep the rules; the array comes filled with 1.
+
+    nodes[i] = (start, stop, least rows on a side, where its cuts begin in `allowed`, where its rows begin in `rows`);
+    rows[j] = the rows of the nodes in order of their code in column j; cells[r] = the first cell of row r and the end;
+    rules = (rules, bounds) as in `keep_caps`; trees = (shape, least) as in `weigh`.
+    """
+    i: cython.Py_ssize_t
+    rule: cython.Py_ssize_t
+    sweep: Moves
+    for rule in range(rules[0].shape[0]):
+        sweep = Moves(rule, rules, words, cells, held, trees)
+        sweep.rows = rows
+        sweep.allowed = allowed
+        with cython.nogil:
+            for i in range(nodes.shape[0]):
+                sweep.node(nodes[i, 1] - nodes[i, 0], nodes[i, 2], nodes[i, 3], nodes[i, 4])
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _code(words: cython.ulonglong[:, ::1], r: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.longlong:
+    return cython.cast(cython.longlong, (words[r, j >> 1] >> cython.cast(cython.int, 32 * (j & 1))) & CODE)
+
+
+@cython.final
+@cython.cclass
+class Moves:
+    """Two sides of a node, 0 and 1, under one rule: what each holds, and the needs and limits of its values."""
+
+    words: cython.ulonglong[:, ::1]
+    cells: cython.longlong[:, ::1]
+    held: cython.longlong[:, ::1]
+    bounds: cython.longlong[:, ::1]
+    rule: cython.longlong[::1]
+    shape: cython.longlong[:, ::1]
+    least: cython.int[::1]
+    rows: cython.int[:, ::1]
+    allowed: cython.char[::1]
+    counts: cython.longlong[:, ::1]
+    need: cython.longlong[
+        :, ::1
+    ]  # a tree: 1 is the root, 2n and 2n + 1 are the children of n, the values are the leaves
+    limit: cython.longlong[:, ::1]
+    size: cython.longlong[::1]
+    distinct: cython.longlong[::1]
+    floored: cython.longlong[::1]
+    leaves: cython.Py_ssize_t
+    ordinal: cython.Py_ssize_t
+    first: cython.Py_ssize_t
+    end: cython.Py_ssize_t
+    side: cython.longlong
+
+    def __init__(self, rule, rules, words, cells, held, trees):
+        self.rule, self.bounds = np.ascontiguousarray(rules[0][rule]), rules[1]
+        self.words, self.cells, self.held = words, cells, held
+        self.shape, self.least = trees
+        values = int(rules[0][rule, 7] - rules[0][rule, 6])
+        self.leaves = 1 << max(values - 1, 1).bit_length()
+        self.counts = np.zeros((2, values), np.int64)
+        self.need = np.zeros((2, 2 * self.leaves), np.int64)
+        self.limit = np.full((2, 2 * self.leaves), NEVER, np.int64)
+        self.size, self.distinct, self.floored = np.zeros((3, 2), np.int64)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def node(
+        self, n: cython.Py_ssize_t, side: cython.longlong, ordinal: cython.Py_ssize_t, first: cython.Py_ssize_t
+    ) -> cython.void:
+        """Every column of a node of n rows; all lie on side 1 before and after each column."""
+        j: cython.Py_ssize_t
+        low: cython.longlong
+        high: cython.longlong
+        self.ordinal = ordinal
+        self.side = side
+        self.first = first
+        self.end = first + n
+        self.move(0, first, self.end, 1, 0)
+        for j in range(self.rows.shape[0]):
+            low = _code(self.words, self.rows[j, first], j)
+            high = _code(self.words, self.rows[j, self.end - 1], j)
+            if low < high:
+                if self.shape[j, 0] != SUBTREES:
+                    self.prefixes(j)
+                if self.shape[j, 0] != 0:
+                    self.subtrees(j, self.depth(j, low, high))
+        self.move(0, first, self.end, -1, 0)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def prefixes(self, j: cython.Py_ssize_t) -> cython.void:
+        """Runs go over to side 0 one after the other, and back again at the end."""
+        at: cython.Py_ssize_t = self.first
+        end: cython.Py_ssize_t
+        while True:
+            end = self.run(j, at)
+            if end == self.end:
+                break
+            self.move(j, at, end, 1, 1)
+            self.ordinal += 1
+            self.judge()
+            at = end
+        self.move(j, self.first, at, -1, 1)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def subtrees(self, j: cython.Py_ssize_t, root: cython.int) -> cython.void:
+        """Each run, and each child of the lowest common ancestor that holds several, goes over alone."""
+        at: cython.Py_ssize_t = self.first
+        child: cython.Py_ssize_t = self.first
+        end: cython.Py_ssize_t
+        while at < self.end:
+            end = self.run(j, at)
+            self.alone(j, at, end)
+            if end == self.end or root == self.depth(
+                j, _code(self.words, self.rows[j, at], j), _code(self.words, self.rows[j, end], j)
+            ):
+                if child < at:
+                    self.alone(j, child, end)
+                child = end
+            at = end
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def alone(self, j: cython.Py_ssize_t, at: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.void:
+        """Judge the rows at .. end of a column against the rest of the node."""
+        self.ordinal += 1
+        if self.shape[j, 0] != SUBTREES and (at == self.first or end == self.end):
+            return  # judged already, between two runs
+        if self.rows_within(j, at, end) < self.side:
+            self.allowed[self.ordinal] = 0
+            return
+        self.move(j, at, end, 1, 1)
+        self.judge()
+        self.move(j, at, end, -1, 1)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def run(self, j: cython.Py_ssize_t, at: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """The end of the run of equal codes that begins at a row."""
+        code: cython.longlong = _code(self.words, self.rows[j, at], j)
+        while at < self.end and _code(self.words, self.rows[j, at], j) == code:
+            at += 1
+        return at
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def depth(self, j: cython.Py_ssize_t, lo: cython.Py_ssize_t, hi: cython.Py_ssize_t) -> cython.int:
+        """The least split between codes lo and hi, as in `weigh`."""
+        step: cython.int = self.least[hi - lo]
+        row: cython.Py_ssize_t = self.shape[j, 2] + step * self.shape[j, 5]
+        one: cython.int = self.least[row + lo]
+        other: cython.int = self.least[row + hi - (cython.cast(cython.Py_ssize_t, 1) << step)]
+        return one if one < other else other
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def rows_within(self, j: cython.Py_ssize_t, at: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.longlong:
+        """How many rows of the table lie there; counting stops where they suffice."""
+        h: cython.Py_ssize_t
+        found: cython.longlong = 0
+        while at < end and found < self.side:
+            for h in range(self.cells[self.rows[j, at], 0], self.cells[self.rows[j, at], 1]):
+                found += self.held[h, 0]
+            at += 1
+        return found
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def move(
+        self,
+        j: cython.Py_ssize_t,
+        at: cython.Py_ssize_t,
+        end: cython.Py_ssize_t,
+        sign: cython.longlong,
+        over: cython.bint,
+    ) -> cython.void:
+        """Move rows from side 1 to side 0 (sign -1: back); those of a new node just come to side 1, or leave it."""
+        r: cython.Py_ssize_t
+        h: cython.Py_ssize_t
+        s: cython.Py_ssize_t
+        v: cython.longlong
+        for r in range(at, end):
+            for h in range(self.cells[self.rows[j, r], 0], self.cells[self.rows[j, r], 1]):
+                for s in range(1, self.held.shape[1]):
+                    v = self.held[h, s]
+                    if self.rule[6] <= v < self.rule[7] and v != self.rule[3]:
+                        if over:
+                            self.change(0, v, sign * self.held[h, 0])
+                            self.change(1, v, -sign * self.held[h, 0])
+                        else:
+                            self.change(1, v, sign * self.held[h, 0])
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def change(self, which: cython.Py_ssize_t, v: cython.longlong, by: cython.longlong) -> cython.void:
+        """A side holds so many more of a value."""
+        at: cython.Py_ssize_t = v - self.rule[6]
+        b: cython.Py_ssize_t = v + self.rule[8]
+        before: cython.longlong = self.counts[which, at]
+        now: cython.longlong = before + by
+        change: cython.longlong = cython.cast(cython.longlong, now > 0) - cython.cast(cython.longlong, before > 0)
+        self.counts[which, at] = now
+        self.size[which] += by
+        if v != self.rule[2]:
+            self.distinct[which] += change
+        if self.bounds[b, 2] > 0:
+            self.floored[which] += change
+            self.bound(which, at, 0 if now == 0 else now * self.bounds[b, 3] // self.bounds[b, 2], now == 0)
+        if now == 0:
+            self.ask(which, at, 0)
+        elif self.bounds[b, 0] == 0:
+            self.ask(which, at, NEVER)
+        else:
+            self.ask(which, at, (now * self.bounds[b, 1] + self.bounds[b, 0] - 1) // self.bounds[b, 0])
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def ask(self, which: cython.Py_ssize_t, at: cython.Py_ssize_t, rows: cython.longlong) -> cython.void:
+        """A value needs so many rows around it: up the tree as long as that changes anything."""
+        other: cython.longlong
+        at += self.leaves
+        self.need[which, at] = rows
+        while at > 1:
+            other = self.need[which, at ^ 1]
+            at >>= 1
+            rows = rows if rows > other else other
+            if self.need[which, at] == rows:
+                return
+            self.need[which, at] = rows
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def bound(
+        self, which: cython.Py_ssize_t, at: cython.Py_ssize_t, rows: cython.longlong, free: cython.bint
+    ) -> cython.void:
+        """A value lets the side have so many rows, or any number where it does not occur."""
+        other: cython.longlong
+        at += self.leaves
+        rows = NEVER if free else rows
+        self.limit[which, at] = rows
+        while at > 1:
+            other = self.limit[which, at ^ 1]
+            at >>= 1
+            rows = rows if rows < other else other
+            if self.limit[which, at] == rows:
+                return
+            self.limit[which, at] = rows
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def judge(self) -> cython.void:
+        if not (self.fine(0) and self.fine(1)):
+            self.allowed[self.ordinal] = 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def fine(self, which: cython.Py_ssize_t) -> cython.bint:
+        """The meaning of `Caps`, as `keep_caps` has it."""
+        size: cython.longlong = self.size[which]
+        if size < self.rule[0] or self.distinct[which] < self.rule[1]:
+            return False
+        if size > 0 and not self.rule[4] and self.floored[which] < self.rule[5]:
+            return False  # a value that must occur does not
+        return self.need[which, 1] <= size <= self.limit[which, 1]

@@ -1,0 +1,163 @@
+"""Dates and numbers as people write them, read once into typed values; publish and audit read them by the same function.
+
+A column's `format` says how its text is written: `%m/%d/%Y` and its kin for days and moments (chrono's directives; with
+`%z` a moment is read in UTC), `1,234.5` or `1.234,5` for numbers, with or without a currency sign.  Without a format
+a column of type `date` may be written `2020-01-31`, `2020-01-31 13:45:00`, `2020-01-31T13:45Z` or `2020-01-31T13:45+02:00`.
+Moments that are all midnights are days: that is how pandas holds days.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import polars as pl
+
+from reticent.errors import ColumnError, JobError
+from reticent.table.source import collect, is_text
+
+NUMBERS = {"1,234.5": (",", "."), "1.234,5": (".", ",")}
+"""How numbers are written: what parts the thousands, and what the decimals."""
+
+_MONEY = r"[\s$€£¥]|\b(?:USD|EUR|GBP|CHF)\b"
+_ZONED = r"^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})$"
+_DAY = r"^\d{4}-\d{2}-\d{2}$"
+
+
+class Declared(Protocol):
+    """What is read of a declaration, a job's or a manifest's."""
+
+    @property
+    def role(self) -> str: ...
+
+    @property
+    def type(self) -> str | None: ...
+
+    @property
+    def format(self) -> str | None: ...
+
+    @property
+    def hierarchy(self) -> Any: ...
+
+
+def check_format(format: str, type: str | None) -> str:
+    """The type that a format gives a column: "date" or "numeric"."""
+    found = "numeric" if format in NUMBERS else "date" if isinstance(format, str) and "%" in format else None
+    if found is None or type not in (None, found):
+        raise JobError(
+            f"format = {format!r} does not say how a {type or 'date or number'} is written.",
+            attempt='format = "%m/%d/%Y" for dates, or "1,234.5" or "1.234,5" for numbers.',
+        )
+    return found
+
+
+def as_declared(lazy: pl.LazyFrame, columns: Mapping[str, Declared]) -> pl.LazyFrame:
+    """The rows with these columns typed; refused, by column and count, where values do not read as declared."""
+    for name, column in columns.items():
+        if not _concerned(lazy.collect_schema()[name], column):
+            continue
+        distinct = collect(lazy.select(pl.col(name).drop_nulls().unique()), f"Reading column {name!r}")[name]
+        distinct = distinct.cast(pl.String) if is_text(distinct.dtype) else distinct
+        read = expression(distinct, column)
+        if read is None:
+            continue
+        if bad := distinct.to_frame().select(read.is_null().sum()).item():
+            written = f" written {column.format!r}" if column.format else " (YYYY-MM-DD, or an ISO date and time)"
+            kind = "a number" if column.format in NUMBERS else "a date"
+            raise ColumnError(
+                f"Column {name!r} is declared {kind}{written}, but {bad:,} of its {len(distinct):,} distinct values do not "
+                "read as one.",
+                attempt='the format it is written in, missing = ["?"] in [source] if they stand for nothing, '
+                'or type = "categorical".',
+            )
+        lazy = lazy.with_columns(read.alias(name))
+    return lazy
+
+
+def as_stated(rows: pl.DataFrame, columns: Mapping[str, Declared], types: Mapping[str, str]) -> pl.DataFrame:
+    """A table's columns read as a manifest states them; one that does not read stays as it is."""
+    for name, column in columns.items():
+        if name not in rows.columns or not _concerned(rows[name].dtype, column):
+            continue
+        distinct = rows[name].drop_nulls().unique()
+        distinct = distinct.cast(pl.String) if is_text(distinct.dtype) else distinct
+        read = expression(distinct, column, day=types[name] == "Date")
+        if read is not None and not distinct.to_frame().select(read.is_null().any()).item():
+            rows = rows.with_columns(read.alias(name))
+    return rows
+
+
+def _concerned(dtype: pl.DataType, column: Declared) -> bool:
+    """Not where values are counted only, are carried as they are, or are leaves of a given hierarchy in their spelling."""
+    built = column.hierarchy is None or isinstance(column.hierarchy, Mapping) or column.format in NUMBERS
+    if column.role == "identifying" or not built:
+        return False
+    if is_text(dtype):
+        return column.format is not None or (column.type == "date" and column.role != "insensitive")
+    return isinstance(dtype, pl.Datetime) and column.role == "quasi-identifying" and column.type in (None, "date")
+
+
+def expression(distinct: pl.Series, column: Declared, *, day: bool | None = None) -> pl.Expr | None:
+    """How a column's values are read, null where they do not read; None: they are left as they are.
+
+    `day` says that days are wanted, or moments; without it, moments that are all midnights are days, and so are those
+    that a calendar is built over.
+    """
+    value = pl.col(distinct.name)
+    text = value.cast(pl.String).str.strip_chars()
+    if column.format in NUMBERS:
+        return _number(text, *NUMBERS[column.format])
+    if isinstance(distinct.dtype, pl.Datetime):
+        read: pl.Expr | None = value
+    else:
+        read = _iso(distinct.str.strip_chars(), text) if column.format is None else _formatted(text, column.format)
+    if read is None:
+        return None
+    moments = distinct.to_frame().select(read.alias("read"))["read"]
+    if day is None:
+        built = isinstance(column.hierarchy, Mapping) and column.hierarchy.get("build") == "dates"
+        day = built or _midnights(moments)
+    if day and moments.dtype != pl.Date:
+        return read.dt.date()
+    return None if read is value else read
+
+
+def _number(text: pl.Expr, thousands: str, decimals: str) -> pl.Expr:
+    plain = text.str.replace_all(_MONEY, "")
+    fine = plain.str.contains(rf"^[+-]?(\d+|\d{{1,3}}({re.escape(thousands)}\d{{3}})+)({re.escape(decimals)}\d+)?$")
+    point = plain.str.replace_all(thousands, "", literal=True).str.replace(decimals, ".", literal=True)
+    return pl.when(fine).then(point.cast(pl.Float64, strict=False))
+
+
+def _formatted(text: pl.Expr, format: str) -> pl.Expr:
+    try:
+        if re.search(r"%[zZ:+]", format):
+            return text.str.to_datetime(format, time_unit="us", strict=False, time_zone="UTC")
+        if re.search(r"%-?[HIkMSTRpf.]|%X|%s|%c", format):
+            return text.str.to_datetime(format, time_unit="us", strict=False)
+        return text.str.to_date(format, strict=False)
+    except pl.exceptions.PolarsError:
+        raise JobError(f"format = {format!r} is none of a date.", attempt='format = "%m/%d/%Y".') from None
+
+
+def _iso(found: pl.Series, text: pl.Expr) -> pl.Expr | None:
+    """ISO 8601: days are left to be read as they are; moments of a zone are read in UTC."""
+    if not len(found) or found.str.contains(_DAY).all():
+        return None
+    joined = text.str.replace(" ", "T", literal=True)
+    if found.str.contains(_ZONED).any():
+        whole = joined.str.replace(r"T(\d{2}:\d{2})(Z|[+-])", "T$1:00$2").str.replace(r"([+-]\d{2})(\d{2})$", "$1:$2")
+        return whole.str.to_datetime("%+", time_unit="us", strict=False, time_zone="UTC")
+    return pl.coalesce(
+        joined.str.to_datetime("%Y-%m-%dT%H:%M:%S%.f", time_unit="us", strict=False),
+        joined.str.to_datetime("%Y-%m-%dT%H:%M", time_unit="us", strict=False),
+        text.str.to_date("%Y-%m-%d", strict=False).cast(pl.Datetime("us")),
+    )
+
+
+def _midnights(moments: pl.Series) -> bool:
+    """Whether there are moments of no zone, and each is the beginning of a day."""
+    held = moments.drop_nulls()
+    plain = isinstance(held.dtype, pl.Datetime) and held.dtype.time_zone is None and len(held) > 0
+    return plain and bool((held.dt.date().cast(held.dtype) == held).all())
