@@ -20,19 +20,22 @@ from reticent.errors import ColumnError
 from reticent.gate import handed, recount
 from reticent.job import Job
 from reticent.methods.compose import left_to_method, plan, settled
+from reticent.methods.relabelled import check_relabelled
 from reticent.opened import Release
 from reticent.owner import store
 from reticent.owner.fingerprint import Rows
 from reticent.owner.ledger import Ledger
 from reticent.randomness import Random
+from reticent.recipe.group_labels import pad
 from reticent.recipe.kind import Writer
-from reticent.refusals import refuse_several, refuse_unable
+from reticent.refusals import refuse_several, refuse_unable, relabels
 from reticent.release import bundle
 from reticent.release.disk import writing
 from reticent.table import beside, carried
 from reticent.table import source as sources
 from reticent.table.cells import Cells
 from reticent.table.joint import jointly
+from reticent.table.label_styles import tightened
 from reticent.table.roles import Column, Role, resolve, with_role
 from reticent.table.spelling import spelled_alike
 from reticent.table.supported import refuse_unsupported
@@ -102,7 +105,9 @@ def planned(job: Job, counted: local.Counted, rng: Random, progress: Progress) -
     """The job's recipe, ready to be written as its method's kind."""
     cells = jointly(counted.cells) if job.jointly else counted.cells
     recipe = plan(job.prepare, job.method, cells, job.promises, rng, job.release.suppress_at_most, progress)
-    writer = registry.writer(job.method.kind).of(replace(recipe, cells=counted.cells), counted.columns)
+    ready = pad(replace(recipe, cells=counted.cells), rng)
+    writer = registry.writer(job.method.kind).of(ready, counted.columns)
+    check_relabelled(left_to_method(job.prepare, job.promises), cells, recipe.groups, writer.recipe)
     writer.recipe.check_conserved()
     return writer
 
@@ -123,6 +128,7 @@ def read(job: Job, frame: Any = None) -> tuple[pl.LazyFrame, dict[str, Column]]:
     lazy = sources.scan(job.source, frame)
     present = sources.columns(job.source, frame, lazy)
     columns = resolve(job.columns, present, job.release.undeclared)
+    columns = columns if relabels(job) else tightened(columns)
     if not with_role(columns, Role.QUASI):
         raise ColumnError(
             "No column is quasi-identifying.",

@@ -26,6 +26,22 @@ def column_losses(recipe: Recipe) -> np.ndarray:
     return np.column_stack([domain.loss(lower[:, at], upper[:, at]) for at, domain in enumerate(recipe.cells.quasi)])
 
 
+def printed_losses(recipe: Recipe) -> np.ndarray:
+    """(groups, quasi): what each group's label loses; no less than its span, where labels are snapped or padded."""
+    found = []
+    for at, domain in enumerate(recipe.cells.quasi):
+        padded = recipe.padded.get(at)
+        found.append(domain.printed_loss(*recipe.spans_of(at)) if padded is None else padded.loss)
+    return np.column_stack(found)
+
+
+def printed_loss(recipe: Recipe, weights: Mapping[str, Any] | None = None) -> float:
+    """The mean over all rows, a withheld one counting 1: AIL (equation 5)."""
+    sizes = recipe.as_groups().sizes
+    lost = float(sizes @ (printed_losses(recipe) @ shares(recipe.cells, weights))) + recipe.withheld
+    return lost / max(recipe.cells.rows, 1)
+
+
 def total_loss(recipe: Recipe, weights: Mapping[str, Any] | None = None) -> float:
     sizes = recipe.as_groups().sizes
     return float(sizes @ (column_losses(recipe) @ shares(recipe.cells, weights))) + recipe.withheld

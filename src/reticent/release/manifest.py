@@ -11,13 +11,26 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar
 
 from reticent import catalogue
-from reticent.errors import HierarchyError
+from reticent.errors import HierarchyError, JobError
 from reticent.release import shape
 from reticent.release.shape import Misshapen
 from reticent.table.hierarchy import Hierarchy
+from reticent.table.labelling import Labelling
 from reticent.table.roles import Role
 
 FORMAT = 1
+
+
+def labels_entry(value: Any) -> Any:
+    """How ends of ranges were rounded or moved: a style, or a table of the style and its step or width."""
+    try:
+        if Labelling.of(value).plain() == value and Labelling.of(value).style in ("snapped", "padded"):
+            return value
+    except (JobError, TypeError):
+        pass
+    raise Misshapen("no style of labels")
+
+
 _SHAPES: dict[str, shape.Checker] = {
     "name": shape.text,
     "role": shape.one_of(Role.QUASI, Role.SENSITIVE, Role.INSENSITIVE),
@@ -33,10 +46,11 @@ _SHAPES: dict[str, shape.Checker] = {
     "bottom": shape.scalar,
     "top": shape.scalar,
     "round_to": shape.scalar,
+    "labels": labels_entry,
 }
 _ALWAYS = {"name", "role", "type", "dtype"}
 _BY_ROLE: dict[str, set[str]] = {
-    Role.QUASI: _ALWAYS | {"null", "order", "hierarchy", "built", "domain", "values", "bottom", "top"},
+    Role.QUASI: _ALWAYS | {"null", "order", "hierarchy", "built", "domain", "values", "bottom", "top", "labels"},
     Role.SENSITIVE: _ALWAYS | {"missing", "order", "hierarchy"},
     Role.INSENSITIVE: _ALWAYS | {"round_to"},
 }
@@ -60,6 +74,7 @@ class ColumnEntry:
     bottom: Any = None
     top: Any = None
     round_to: Any = None
+    labels: Any = None
 
     @classmethod
     def of(cls, value: Any) -> ColumnEntry:

@@ -10,6 +10,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 from reticent.errors import ColumnError, JobError, suggest
+from reticent.table.labelling import Labelling
 
 
 class Role(StrEnum):
@@ -39,7 +40,8 @@ class Column:
     `missing` says what a null in a sensitive column is: refused, or a published category of its own.
     `top` and `bottom` of a quasi-identifier are the bounds beyond which a value is published as the bound.  `round_to` is the
     step an insensitive number is rounded to, `acknowledge` lets a near-unique one pass.  `rows_per_person` of an identifying
-    column is the most rows one person has: k-anonymity then counts persons.
+    column is the most rows one person has: k-anonymity then counts persons.  `labels` of a quasi-identifier is how its groups
+    print: see `labelling.py`.
     """
 
     role: Role
@@ -53,6 +55,7 @@ class Column:
     bottom: Any = None
     round_to: Any = None
     rows_per_person: int | None = None
+    labels: Any = None  # a `Labelling`, or None: as the type of the column has it
 
     if TYPE_CHECKING:  # what may be given; the fields are what is kept
 
@@ -69,6 +72,7 @@ class Column:
             bottom: Any = None,
             round_to: Any = None,
             rows_per_person: int | None = None,
+            labels: Any = None,
         ) -> None: ...
 
     def __post_init__(self) -> None:
@@ -92,6 +96,8 @@ class Column:
                     f"{option} is for {role.value} columns.", attempt=f"role = {role.value!r}, or leaving it out."
                 )
         self._check_ends()
+        if self.labels is not None:
+            object.__setattr__(self, "labels", Labelling.of(self.labels))
         if self.round_to is not None:
             object.__setattr__(self, "round_to", parse_step(self.round_to))
         if self.rows_per_person is not None and (
@@ -118,6 +124,7 @@ _ONLY_FOR = {
     "bottom": Role.QUASI,
     "round_to": Role.INSENSITIVE,
     "rows_per_person": Role.IDENTIFYING,
+    "labels": Role.QUASI,
 }
 
 
