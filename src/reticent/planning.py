@@ -33,7 +33,7 @@ from reticent.recipe.recipe import Recipe
 from reticent.recipe.schema import quasi_schema
 from reticent.refusals import refuse_unable
 from reticent.release.manifest import ColumnEntry, promise_entry
-from reticent.release.reading.boxes import Boxes, covers_of
+from reticent.release.reading.boxes import Boxes, covers_of, ends_of
 from reticent.table import beside
 from reticent.table.cells import Cells
 from reticent.table.domain import Domain
@@ -119,7 +119,8 @@ class Plan:
         self.refuse_several()
         until = np.pad(np.cumsum(self.histogram(), axis=1), ((0, 0), (1, 0)))
         covers = covers_of(self.entries, self.cells, self.labels.texts)
-        return Boxes(covers, np.ascontiguousarray(self.labels.of_group.T), until)
+        ends = ends_of(self.entries, self.cells, self.labels.texts)
+        return Boxes(covers, np.ascontiguousarray(self.labels.of_group.T), until, ends)
 
     @property
     def redrawn(self) -> tuple[Cells, np.ndarray, np.ndarray]:

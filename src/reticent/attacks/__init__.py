@@ -33,7 +33,7 @@ def attack(
     frame that another tool made needs the roles of its columns: a `job`, or `quasi`, `sensitive` and `hierarchy`.
     """
     from reticent.attacks.plain import is_plain, plain
-    from reticent.attacks.seen import seen
+    from reticent.attacks.seen import outside, seen
 
     if name not in ATTACKS:
         raise RequestError(f"There is no attack {name!r}.", attempt=suggest(str(name), ATTACKS))
@@ -47,6 +47,9 @@ def attack(
         why = f"The attack {name!r} needs the data that the release was made from: its targets."
         raise RequestError(why, attempt="source=..., --source DATA.")
     roles = {"job": job, "quasi": quasi, "sensitive": sensitive, "hierarchy": hierarchy}
+    if how.get("others") is not None:
+        given = {"missing": missing, **(roles if foreign else {})}
+        how["others"] = (plain if foreign else outside)(release, how["others"], **given)
     if foreign:
         return function(plain(_plain_table(release, name), source, missing=missing, **roles), **how)
     _refuse_roles(roles)

@@ -52,8 +52,18 @@ def styled(domain: Domain, column: Column) -> Domain:
     )
 
 
+def _fractional(domain: RangeDomain) -> bool:
+    """Whether a column of numbers holds any that is not whole, however its type is named."""
+    real = domain.kind == "numeric" and domain.dtype.startswith(("Float", "Decimal"))
+    return real and any(not _whole(Decimal(text)) for text in domain.texts)
+
+
+def _whole(number: Decimal) -> bool:
+    return number == number.to_integral_value()
+
+
 def _line(domain: RangeDomain, column: Column) -> RangeDomain:
-    fine = domain.dtype.startswith(("Float", "Decimal", "Datetime"))
+    fine = _fractional(domain) or domain.dtype.startswith("Datetime")
     asked = column.labels or Labelling("snapped" if fine or domain.kind == "date" else "tight")
     if asked.style in ON_TREES:
         raise ColumnError(
@@ -125,7 +135,7 @@ def _physical(domain: RangeDomain) -> list[Decimal]:
 def _unit(domain: RangeDomain, width: Any) -> tuple[Decimal, int, Any]:
     """What a pad is a multiple of, how many of it the width has, and the same unit as the line counts."""
     exact = Decimal(str(width))
-    if domain.kind == "numeric" and domain.dtype.startswith(("Float", "Decimal")):
+    if _fractional(domain):
         unit = round_step(Decimal(0), exact * 50 / FINE)
         return unit, int(exact / unit), unit
     if exact != int(exact):
