@@ -192,11 +192,11 @@ def plan(
     rng = Random.of(seed)
     recipe = compose(job.prepare, job.method, counted, job.promises, rng, withholding, progress, watch)
     seconds = time.process_time() - started
-    recipe = replace(recipe, cells=counted)
+    recipe = pad(replace(recipe, cells=counted), rng)
     labelled = merged and registry.writer(job.method.kind).generalizes
     if not labelled:
         return Plan(job, recipe, seconds)
-    printed = coalesce(pad(recipe, rng))[0]
+    printed = coalesce(recipe)[0]
     check_relabelled(left_to_method(job.prepare, job.promises), counted, recipe.groups, printed)
     return Plan(job, printed, seconds)
 

@@ -28,6 +28,7 @@ from reticent.owner.ledger import Ledger
 from reticent.randomness import Random
 from reticent.recipe.group_labels import pad
 from reticent.recipe.kind import Writer
+from reticent.recipe.losses import wider
 from reticent.refusals import refuse_several, refuse_unable, relabels
 from reticent.release import bundle
 from reticent.release.disk import writing
@@ -81,7 +82,7 @@ def publish(
         del frames
         progress("auditing")
         found = recount(staged, job, handed(job, counted, writer.recipe))
-        owned = to_own(job, rows, found, (*looked.notices, *_noticed(job, counted.cells)))
+        owned = to_own(job, rows, found, (*looked.notices, *_noticed(job, counted.cells), *_wider(job, writer)))
         return keep(staged, target, owned, force, ledger)
 
 
@@ -90,6 +91,10 @@ def _noticed(job: Job, cells: Cells) -> list[str]:
     method = job.method.notices(job.promises) if hasattr(job.method, "notices") else ()
     promised = [said for promise in job.promises if hasattr(promise, "warnings") for said in promise.warnings(cells)]
     return [*method, *map(str, spelled_alike(cells)), *promised]
+
+
+def _wider(job: Job, writer: Writer) -> list[str]:
+    return wider(writer.recipe, getattr(job.method, "weights", None)) if writer.generalizes else []
 
 
 def keep(staged: Path, target: Path | None, owned: dict[str, Any], force: bool, ledger: Any) -> Release:

@@ -119,7 +119,8 @@ def _padded(domain: RangeDomain, column: Column, asked: Labelling, coarse: bool)
                         limits=(None, None))  # fmt: skip
     low, high = _limits(domain, column, (free.place(floor), free.place(ceiling)))
     assert low is not None and high is not None
-    if most * float(per) > high.at - low.at:
+    room = high.at - low.at if column.domain is not None else float(stands[-1] - stands[0])
+    if most * float(per) > room and len(stands) > 1:
         raise ColumnError(
             f"Column {domain.name!r}: its labels may be padded by more than its whole domain is wide.",
             why="Every end would be moved to the domain's own, and every range would read the same.",
