@@ -20,9 +20,11 @@ from reticent.errors import JobError, PromiseUnreachable, RequestError, suggest
 from reticent.job import Job
 from reticent.methods.compose import left_to_method, plan
 from reticent.methods.protocols import Method
+from reticent.methods.relabelled import relabelled
 from reticent.models.shapes import Groups
 from reticent.publish import read
 from reticent.randomness import Random
+from reticent.recipe.group_labels import pad
 from reticent.recipe.recipe import Recipe
 from reticent.refusals import refuse_unable
 from reticent.table import beside
@@ -160,7 +162,9 @@ def _outlook(
 
 def _planned(job: Job, method: Method, cells: Cells) -> Recipe:
     at_most = job.release.suppress_at_most if registry.writer(method.kind).generalizes else Fraction(0)
-    return plan(job.prepare, method, cells, job.promises, Random.secure(), at_most)
+    rng = Random.secure()
+    recipe = pad(plan(job.prepare, method, cells, job.promises, rng, at_most), rng)
+    return relabelled(left_to_method(job.prepare, job.promises), cells, recipe)
 
 
 def _warnings(lazy: pl.LazyFrame, columns: Mapping[str, Column], carried: Sequence[Carried]) -> list[str]:

@@ -24,7 +24,7 @@ from reticent.errors import JobError, RequestError
 from reticent.job import Job
 from reticent.methods.compose import left_to_method
 from reticent.methods.compose import plan as compose
-from reticent.methods.relabelled import check_relabelled
+from reticent.methods.relabelled import relabelled
 from reticent.publish import read
 from reticent.randomness import Random
 from reticent.recipe.group_labels import Labels, coalesce, labels_of, pad
@@ -194,11 +194,8 @@ def plan(
     seconds = time.process_time() - started
     recipe = pad(replace(recipe, cells=counted), rng)
     labelled = merged and registry.writer(job.method.kind).generalizes
-    if not labelled:
-        return Plan(job, recipe, seconds)
-    printed = coalesce(recipe)[0]
-    check_relabelled(left_to_method(job.prepare, job.promises), counted, recipe.groups, printed)
-    return Plan(job, printed, seconds)
+    recipe = relabelled(left_to_method(job.prepare, job.promises), counted, recipe)
+    return Plan(job, coalesce(recipe)[0] if labelled else recipe, seconds)
 
 
 def _refuse_request(job: Job, frame: Any, cells: Cells | None, watch: Watch | None) -> None:

@@ -20,7 +20,7 @@ from reticent.errors import ColumnError
 from reticent.gate import handed, recount
 from reticent.job import Job
 from reticent.methods.compose import left_to_method, plan, settled
-from reticent.methods.relabelled import check_relabelled
+from reticent.methods.relabelled import relabelled
 from reticent.opened import Release
 from reticent.owner import store
 from reticent.owner.fingerprint import Rows
@@ -110,9 +110,8 @@ def planned(job: Job, counted: local.Counted, rng: Random, progress: Progress) -
     """The job's recipe, ready to be written as its method's kind."""
     cells = jointly(counted.cells) if job.jointly else counted.cells
     recipe = plan(job.prepare, job.method, cells, job.promises, rng, job.release.suppress_at_most, progress)
-    ready = pad(replace(recipe, cells=counted.cells), rng)
+    ready = relabelled(left_to_method(job.prepare, job.promises), cells, pad(replace(recipe, cells=counted.cells), rng))
     writer = registry.writer(job.method.kind).of(ready, counted.columns)
-    check_relabelled(left_to_method(job.prepare, job.promises), cells, recipe.groups, writer.recipe)
     writer.recipe.check_conserved()
     return writer
 

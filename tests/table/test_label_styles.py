@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 
@@ -12,7 +13,7 @@ import pytest
 
 import reticent as rt
 from reticent.errors import ColumnError, JobError, PromiseUnreachable
-from reticent.methods.relabelled import check_relabelled
+from reticent.methods.relabelled import relabelled
 from reticent.models.promises import Promises
 from reticent.recipe.group_labels import coalesce
 from reticent.recipe.recipe import Recipe
@@ -142,11 +143,12 @@ def test_a_promise_that_a_union_breaks_is_checked_again():
     cells = rt.count(rt.Job(columns=columns, promises=promises), frame=frame)
     recipe = Recipe.of_groups(cells, cells.codes[:, 0] // 2)
     assert promises.bind(cells).allow(recipe.as_groups()).all()
-    merged, labels = coalesce(recipe)
-    assert labels.texts[0] == ["[20, 29]", "[30, 39]"] and not promises.union_closed
-    with pytest.raises(PromiseUnreachable, match="2 of 4 groups read the same as another, and 2 of the groups"):
-        check_relabelled(promises, cells, recipe.groups, merged)
-    check_relabelled(promises, cells, merged.groups, merged)
+    assert coalesce(recipe)[1].texts[0] == ["[20, 29]", "[30, 39]"] and not promises.union_closed
+    with pytest.raises(PromiseUnreachable, match="2 of them read the same as another, and 2 of the groups"):
+        relabelled(promises, cells, recipe)
+    unasked = tuple(replace(domain, asked=False) for domain in cells.quasi)
+    tight = relabelled(promises, cells, replace(recipe, cells=replace(cells, quasi=unasked)))
+    assert coalesce(tight)[1].texts[0] == ["[20, 21]", "[22, 23]", "[30, 31]", "[32, 33]"]
 
 
 def test_loss_is_measured_on_what_is_printed():

@@ -92,7 +92,9 @@ def _snapped(domain: RangeDomain, column: Column, asked: Labelling, coarse: bool
         )
     places = _within(places, _limits(domain, column))
     span = domain.span if column.domain is not None else (float(places.low[0]), float(places.high[-1]))
-    return SnappedDomain(**given(domain) | {"span": span}, labelling=asked, coarse=coarse, places=places)
+    return SnappedDomain(
+        **given(domain) | {"span": span}, labelling=asked, asked=column.labels is not None, coarse=coarse, places=places
+    )
 
 
 def _number_step(domain: RangeDomain, asked: Any, *, whole: bool) -> Decimal:
@@ -115,7 +117,7 @@ def _padded(domain: RangeDomain, column: Column, asked: Labelling, coarse: bool)
             for way in (ROUND_FLOOR, ROUND_CEILING)
         )
         floor, ceiling = int(first[0]) // most * most, -(-int(last[-1]) // most) * most
-    free = PaddedDomain(**given(domain), labelling=asked, coarse=coarse, first=first, last=last, unit=per, most=most,
+    free = PaddedDomain(**given(domain), labelling=asked, asked=column.labels is not None, coarse=coarse, first=first, last=last, unit=per, most=most,
                         limits=(None, None))  # fmt: skip
     low, high = _limits(domain, column, (free.place(floor), free.place(ceiling)))
     assert low is not None and high is not None

@@ -24,6 +24,7 @@ from reticent.table.types import dtype_named
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PrintedDomain(RangeDomain):
     labelling: Labelling
+    asked: bool  # whether the column asks for it, or it is so by default
     coarse: bool
 
     @property
