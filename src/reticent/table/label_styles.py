@@ -139,7 +139,7 @@ def _unit(domain: RangeDomain, width: Any) -> tuple[Decimal, int, Any]:
     """What a pad is a multiple of, how many of it the width has, and the same unit as the line counts."""
     exact = Decimal(str(width))
     if _fractional(domain):
-        unit = round_step(Decimal(0), exact * 50 / FINE)
+        unit = round_step(Decimal(0), exact, FINE)
         return unit, int(exact / unit), unit
     if exact != int(exact):
         raise ColumnError(
