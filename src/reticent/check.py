@@ -23,10 +23,12 @@ from reticent.explaining import Explained, explain
 from reticent.job import Job
 from reticent.methods.compose import left_to_method, plan
 from reticent.methods.protocols import Method
+from reticent.methods.relabelled import relabelled
 from reticent.models.promises import Promises
 from reticent.models.shapes import Groups
 from reticent.publish import read
 from reticent.randomness import Random
+from reticent.recipe.group_labels import pad
 from reticent.recipe.recipe import Recipe
 from reticent.refusals import refuse_unable
 from reticent.table import beside
@@ -223,7 +225,9 @@ def _tried(job: Job, method: Method, cells: Cells, some: slice) -> None:
 
 def _planned(job: Job, method: Method, cells: Cells, watch: Watch = None) -> Recipe:
     at_most = job.release.suppress_at_most if registry.writer(method.kind).generalizes else Fraction(0)
-    return plan(job.prepare, method, cells, job.promises, Random.secure(), at_most, watch=watch)
+    rng = Random.secure()
+    recipe = pad(plan(job.prepare, method, cells, job.promises, rng, at_most, watch=watch), rng)
+    return relabelled(left_to_method(job.prepare, job.promises), cells, recipe)
 
 
 def _warnings(lazy: pl.LazyFrame, columns: Mapping[str, Column], carried: Sequence[Carried]) -> list[str]:

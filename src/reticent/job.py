@@ -162,6 +162,8 @@ def _set_fields(value: Any) -> dict[str, Any]:
 def _column_dict(column: Column) -> dict[str, Any]:
     found = {key: list(value) if isinstance(value, tuple) else value for key, value in _set_fields(column).items()}
     found["role"] = column.role.value
+    if column.labels is not None:
+        found["labels"] = column.labels.plain()
     if "hierarchy" in found and not isinstance(found["hierarchy"], str | Mapping):
         from reticent.table.hierarchy import Hierarchy
 

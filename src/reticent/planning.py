@@ -22,16 +22,18 @@ from reticent.attacks.seen import Seen, of_cells
 from reticent.engines import local
 from reticent.errors import JobError, RequestError
 from reticent.job import Job
+from reticent.methods.compose import left_to_method
 from reticent.methods.compose import plan as compose
+from reticent.methods.relabelled import relabelled
 from reticent.publish import read
 from reticent.randomness import Random
-from reticent.recipe.group_labels import Labels, coalesce, labels_of
-from reticent.recipe.losses import column_losses, shares
+from reticent.recipe.group_labels import Labels, coalesce, labels_of, pad
+from reticent.recipe.losses import printed_losses, shares
 from reticent.recipe.recipe import Recipe
 from reticent.recipe.schema import quasi_schema
 from reticent.refusals import refuse_unable
 from reticent.release.manifest import ColumnEntry, promise_entry
-from reticent.release.reading.boxes import Boxes, covers_of
+from reticent.release.reading.boxes import Boxes, covers_of, ends_of
 from reticent.table import beside
 from reticent.table.cells import Cells
 from reticent.table.domain import Domain
@@ -92,7 +94,7 @@ class Plan:
     def loss_by_column(self) -> dict[str, float]:
         """The mean information loss in each quasi-identifier (Cao & Karras 2012, equations 2 and 3); a withheld row counts 1."""
         self.refuse_unlabelled()
-        rows, each = self.cells.rows, self.sizes @ column_losses(self.recipe)
+        rows, each = self.cells.rows, self.sizes @ printed_losses(self.recipe)
         names = [domain.name for domain in self.cells.quasi]
         return {name: (float(lost) + self.withheld) / rows for name, lost in zip(names, each, strict=True)}
 
@@ -117,7 +119,8 @@ class Plan:
         self.refuse_several()
         until = np.pad(np.cumsum(self.histogram(), axis=1), ((0, 0), (1, 0)))
         covers = covers_of(self.entries, self.cells, self.labels.texts)
-        return Boxes(covers, np.ascontiguousarray(self.labels.of_group.T), until)
+        ends = ends_of(self.entries, self.cells, self.labels.texts)
+        return Boxes(covers, np.ascontiguousarray(self.labels.of_group.T), until, ends)
 
     @property
     def redrawn(self) -> tuple[Cells, np.ndarray, np.ndarray]:
@@ -186,10 +189,12 @@ def plan(
     counted = count(job, frame=frame) if cells is None else jointly(cells) if job.jointly else cells
     started = time.process_time()
     withholding = job.release.suppress_at_most
-    recipe = compose(job.prepare, job.method, counted, job.promises, Random.of(seed), withholding, progress, watch)
+    rng = Random.of(seed)
+    recipe = compose(job.prepare, job.method, counted, job.promises, rng, withholding, progress, watch)
     seconds = time.process_time() - started
-    recipe = replace(recipe, cells=counted)
+    recipe = pad(replace(recipe, cells=counted), rng)
     labelled = merged and registry.writer(job.method.kind).generalizes
+    recipe = relabelled(left_to_method(job.prepare, job.promises), counted, recipe)
     return Plan(job, coalesce(recipe)[0] if labelled else recipe, seconds)
 
 

@@ -20,6 +20,7 @@ from reticent.errors import ColumnError
 from reticent.gate import handed, recount
 from reticent.job import Job
 from reticent.methods.compose import left_to_method, plan, settled
+from reticent.methods.relabelled import relabelled
 from reticent.opened import Release
 from reticent.owner.fingerprint import Rows
 from reticent.owner.keeping import refuse_existing
@@ -28,14 +29,17 @@ from reticent.owner.places import refuse_overlap
 from reticent.owner.recovery import recover
 from reticent.owner.staging import staged as staged_for
 from reticent.randomness import Random
+from reticent.recipe.group_labels import pad
 from reticent.recipe.kind import Writer
-from reticent.refusals import refuse_reserved, refuse_several, refuse_unable, refuse_unnamed
+from reticent.recipe.losses import wider
+from reticent.refusals import refuse_reserved, refuse_several, refuse_unable, refuse_unnamed, relabels
 from reticent.release import bundle
 from reticent.release.disk import writing
 from reticent.table import beside, carried
 from reticent.table import source as sources
 from reticent.table.cells import Cells
 from reticent.table.joint import jointly
+from reticent.table.label_styles import tightened
 from reticent.table.roles import Column, Role, resolve, with_role
 from reticent.table.spelling import spelled_alike
 from reticent.table.supported import refuse_unsupported
@@ -81,7 +85,7 @@ def publish(
         del frames
         progress("auditing")
         found = recount(staged, job, handed(job, counted, writer.recipe))
-        owned = to_own(job, rows, found, (*settled_before, *looked.notices, *_noticed(job, counted.cells)))
+        owned = to_own(job, rows, found, (*settled_before, *looked.notices, *_noticed(job, counted.cells), *_wider(job, writer)))
         return keep(staged, target, owned, ledger, force=force, again=again)
 
 
@@ -103,6 +107,10 @@ def _noticed(job: Job, cells: Cells) -> list[str]:
     return [*method, *map(str, spelled_alike(cells)), *promised]
 
 
+def _wider(job: Job, writer: Writer) -> list[str]:
+    return wider(writer.recipe, getattr(job.method, "weights", None)) if writer.generalizes else []
+
+
 def keep(staged: Path, target: Path | None, owned: dict[str, Any], ledger: Any, **how: bool) -> Release:
     """The staged release in its place and in the ledger, or, without a place, temporary until `save`."""
     if target is None:
@@ -115,7 +123,8 @@ def planned(job: Job, counted: local.Counted, rng: Random, progress: Progress) -
     """The job's recipe, ready to be written as its method's kind."""
     cells = jointly(counted.cells) if job.jointly else counted.cells
     recipe = plan(job.prepare, job.method, cells, job.promises, rng, job.release.suppress_at_most, progress)
-    writer = registry.writer(job.method.kind).of(replace(recipe, cells=counted.cells), counted.columns)
+    ready = relabelled(left_to_method(job.prepare, job.promises), cells, pad(replace(recipe, cells=counted.cells), rng))
+    writer = registry.writer(job.method.kind).of(ready, counted.columns)
     writer.recipe.check_conserved()
     return writer
 
@@ -136,6 +145,7 @@ def read(job: Job, frame: Any = None) -> tuple[pl.LazyFrame, dict[str, Column]]:
     lazy = sources.scan(job.source, frame)
     present = sources.columns(job.source, frame, lazy)
     columns = resolve(job.columns, present, job.release.undeclared)
+    columns = columns if relabels(job) else tightened(columns)
     if not with_role(columns, Role.QUASI):
         raise ColumnError(
             "No column is quasi-identifying.",

@@ -36,6 +36,38 @@ def refuse_unable(job: Job) -> None:
     if hasattr(job.method, "refuse"):
         job.method.refuse(left)
     left.check_labels(getattr(job.method, "labels", None))
+    refuse_labels(job)
+
+
+def refuse_labels(job: Job) -> None:
+    """Labels other than the method's own are for releases that have labels, and promises that do not ask what they cover."""
+    fine = ("tight", job.promises.labels)
+    asked = [name for name, column in job.columns.items() if column.labels and column.labels.style not in fine]
+    if not asked or relabels(job):
+        return
+    what = f"Column {asked[0]!r} asks for {job.columns[asked[0]].labels.style} labels"
+    if job.promises.labels is not None:
+        name = next(promise.name for promise in job.promises if getattr(promise, "labels", None))
+        raise JobError(
+            f"{what}, and {name} needs labels of which no two cover one person.",
+            why="Which group somebody is in must be known to say what they learn; wider labels overlap.",
+            attempt="leaving labels out, or another promise.",
+        )
+    if getattr(registry.writer(job.method.kind), "apart", False):
+        raise JobError(
+            f"{what}, and {job.method.name} needs labels of which no two cover one person.",
+            why="A row is drawn of each group, and its size is published: a person in two labels would be counted twice.",
+            attempt='leaving labels out, or method = "mondrian".',
+        )
+    raise JobError(
+        f"{what}, and {job.method.name} publishes quasi-identifiers as they are.",
+        attempt='leaving labels out, or method = "mondrian".',
+    )
+
+
+def relabels(job: Job) -> bool:
+    """Whether labels may be wider than groups: where they are the release's groups, and no promise needs them apart."""
+    return registry.writer(job.method.kind).generalizes and job.promises.labels is None
 
 
 def refuse_columns(job: Job) -> None:

@@ -196,6 +196,16 @@ def together(draft: Draft) -> None:
     draft.jointly = True
 
 
+def snap(draft: Draft) -> None:
+    """Ages end on multiples of five."""
+    draft.columns["age"] = rt.quasi(numeric=True, labels={"style": "snapped", "step": 5})
+
+
+def pad(draft: Draft) -> None:
+    """The ends of ages are moved by up to two years."""
+    draft.columns["age"] = rt.quasi(numeric=True, labels={"style": "padded", "width": 2})
+
+
 def as_csv(draft: Draft) -> None:
     draft.output["format"] = "csv"
 

@@ -51,13 +51,25 @@ def exact(pair: Pair) -> bool:
     return not labelled(pair)
 
 
+def known_members(pair: Pair) -> bool:
+    return any(getattr(registry.model(name), "labels", None) for name in pair.promises)
+
+
 def with_one_sensitive(pair: Pair) -> bool:
     return not registry.writer(pair.kind).several_sensitive
 
 
 STAGED = ("withheld rows: in no byte", "attack eligibility", "a stage before (suppression)")
 CARRIED = ("carried columns", "withheld rows: in no byte", "rows in source order, re-sealed: found")
-READS_GROUPS = ("attack naive-bayes", "attack definetti", "attack skewness", "attack similarity", "attack background")
+READS_GROUPS = (
+    "attack naive-bayes",
+    "attack definetti",
+    "attack skewness",
+    "attack similarity",
+    "attack background",
+    "attack singling-out",
+)
+LABELS = ("labels snapped", "labels padded")
 SEVERAL = ("several sensitive columns, each alone", "several sensitive columns, jointly")
 REFUSED = [
     Rule(
@@ -157,6 +169,48 @@ REFUSED = [
         "jobs with a stage",
         lambda pair: bool(pair.stages),
         "suppress_at_most and a preparing stage both withhold rows, and the stage's promise is about those it chose.",
+    ),
+    Rule(
+        LABELS[:1],
+        "promises about what labels cover",
+        known_members,
+        "Column 'age' asks for snapped labels, and {promise} needs labels of which no two cover one person.",
+    ),
+    Rule(
+        LABELS[1:],
+        "promises about what labels cover",
+        known_members,
+        "Column 'age' asks for padded labels, and {promise} needs labels of which no two cover one person.",
+    ),
+    Rule(
+        LABELS[:1],
+        "sampled releases",
+        sampled,
+        "Column 'age' asks for snapped labels, and {method} needs labels of which no two cover one person.",
+    ),
+    Rule(
+        LABELS[1:],
+        "sampled releases",
+        sampled,
+        "Column 'age' asks for padded labels, and {method} needs labels of which no two cover one person.",
+    ),
+    Rule(
+        LABELS[:1],
+        "releases with exact quasi-identifiers",
+        exact,
+        "Column 'age' asks for snapped labels, and {method} publishes quasi-identifiers as they are.",
+    ),
+    Rule(
+        LABELS[1:],
+        "releases with exact quasi-identifiers",
+        exact,
+        "Column 'age' asks for padded labels, and {method} publishes quasi-identifiers as they are.",
+    ),
+    Rule(
+        ("attack singling-out",),
+        "releases with exact quasi-identifiers",
+        exact,
+        "This attack reads the ends of published ranges; this release publishes quasi-identifiers as they are.",
     ),
     Rule(
         SEVERAL,

@@ -34,7 +34,7 @@ def attack(
     frame that another tool made needs the roles of its columns: a `job`, or `quasi`, `sensitive` and `hierarchy`.
     """
     from reticent.attacks.plain import is_plain, plain
-    from reticent.attacks.seen import seen
+    from reticent.attacks.seen import outside, seen
 
     if name not in ATTACKS:
         raise RequestError(f"There is no attack {name!r}.", attempt=suggest(str(name), ATTACKS))
@@ -46,6 +46,9 @@ def attack(
         return function(_opened(_plain_table(release, name) if foreign else release), **how)
     source, missing = _targets(release, source, job, missing, name)
     roles = {"job": job, "quasi": quasi, "sensitive": sensitive, "hierarchy": hierarchy}
+    if how.get("others") is not None:
+        given = {"missing": missing, **(roles if foreign else {})}
+        how["others"] = (plain if foreign else outside)(release, how["others"], **given)
     if foreign:
         return function(plain(_plain_table(release, name), source, missing=missing, **roles), **how)
     _refuse_roles(roles)

@@ -17,6 +17,7 @@ from reticent import catalogue
 from reticent.errors import RequestError
 from reticent.release.kind import Sight
 from reticent.release.manifest import ColumnEntry, Described
+from reticent.release.reading.boxes import boxes
 from reticent.table.cells import Cells
 from reticent.table.domain import Domain, RangeDomain
 from reticent.table.roles import Column, Role
@@ -62,6 +63,16 @@ def seen(release: Any, source: Any, *, missing: tuple[str, ...] = ()) -> Seen:
     release = release if isinstance(release, Release) else Release(release)
     cells = counted(release.columns, source, missing)
     return of_cells(cells, release.sight(cells), release.manifest.promises)
+
+
+def outside(release: Any, others: Any, *, missing: tuple[str, ...] = ()) -> Seen:
+    """The same release laid over people who are not in it: for the baseline of an attack."""
+    from reticent.opened import Release
+
+    release = release if isinstance(release, Release) else Release(release)
+    cells = counted(release.columns, others, missing)
+    entries = [entry for entry in release.columns if entry.role == Role.QUASI]
+    return of_cells(cells, boxes(entries, release.frame(), cells, others=True), release.manifest.promises)
 
 
 def of_cells(cells: Cells, sight: Sight, promises: tuple[Described, ...] = ()) -> Seen:

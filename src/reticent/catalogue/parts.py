@@ -44,6 +44,7 @@ ATTACKS = {
     "skewness": AttackRow("reticent.attacks.skewness:skewness"),
     "similarity": AttackRow("reticent.attacks.similarity:similarity"),
     "background": AttackRow("reticent.attacks.background:background"),
+    "singling-out": AttackRow("reticent.attacks.singling_out:singling_out"),
     "corruption": AttackRow("reticent.attacks.corruption:corruption", reads_people=True),
     "eligibility": AttackRow("reticent.attacks.eligibility.attack:eligibility", needs_source=False),
     "algorithm": AttackRow("reticent.attacks.algorithm.attack:algorithm", needs_source=False),

@@ -20,7 +20,7 @@ def attack(
     ] = None,
     name: Annotated[
         str | None,
-        typer.Option("--as", metavar="NAME", help="naive-bayes, definetti, skewness, similarity, background, corruption, eligibility or algorithm; all of them if left out.", show_default=False),
+        typer.Option("--as", metavar="NAME", help="naive-bayes, definetti, skewness, similarity, background, singling-out, corruption, eligibility or algorithm; all of them if left out.", show_default=False),
     ] = None,
     bandwidth: Annotated[
         list[str] | None,
@@ -53,6 +53,9 @@ def attack(
     ] = None,
     skew: Annotated[str | None, typer.Option("--lambda", metavar="P", help="corruption: the most that is believed of one value beforehand (0.1).", show_default=False)] = None,
     rho1: Annotated[str | None, typer.Option("--rho1", metavar="P", help="corruption: the most that is believed of a condition beforehand (0.2).", show_default=False)] = None,
+    others: Annotated[
+        Path | None, typer.Option("--others", metavar="FILE", help="singling-out: people who are not in the data, for its baseline.", show_default=False)
+    ] = None,
     missing: Missing = None,
     delimiter: Delimiter = None,
     quote: Quote = None,
@@ -93,6 +96,8 @@ def attack(
     learned = {option: value for option, value in learned.items() if value is not None}
     if learned and name != "corruption":
         raise RequestError("--external, --corrupted, --victim, --lambda and --rho1 are for --as corruption.")
+    if others is not None and name not in (None, "singling-out"):
+        raise RequestError("--others is for --as singling-out.")
     as_job, marks = None if job is None else Job.read(job), tuple(missing or ())
     how = reading(delimiter=delimiter, quote=quote, encoding=encoding, empty=empty, table=table, query=query)
     read = None if source is None else reading_of(release, source, as_job, missing=marks, how=how)[0]
@@ -108,7 +113,7 @@ def attack(
         try:
             with stages(json) as progress:
                 progress(f"attacking as {one}")
-                asked = {"background": knowledge, "corruption": learned}.get(one, {})
+                asked = {"background": knowledge, "corruption": learned, "singling-out": {"others": others}}.get(one, {})
                 outcomes.append(run(release, read, one, **given, **asked).to_dict())
         except RequestError as error:
             if name:
@@ -120,12 +125,23 @@ def attack(
     rows = [[number(found[name]) if found[name] is not None else "-" for name in COLUMNS] for found in outcomes]
     say_table(["attack", "targets", "success", "95 % from", "to", "baseline", "worst belief", "promised"], rows)
     say(*(line for found in outcomes if found["attack"] == "background" for line in _learned(found)))
+    say(*(line for found in outcomes if found["attack"] == "singling-out" for line in _isolated(found)))
     say(*(f"left out: {line}" for line in skipped))
     for found in outcomes:
         if found.get("bound") is not None:
             say(f"corruption: no belief of {rho1 or '0.2'} can exceed {found['bound']:.6f} (theorem 2: {found['bound_theorem2']:.6f}); "
                 f"beliefs grew by {found['worst_growth']:.6f}, at most by {found['growth_bound']:.6f}")  # fmt: skip
     return 0
+
+
+def _isolated(found: dict[str, Any]) -> list[str]:
+    """What the singling-out attack says beside its share."""
+    outside = "" if found["others"] is None else f", {found['others']:.1%} of them somebody who is not in the data"
+    return [
+        f"singling-out: {found['success']:.1%} of {found['targets']:,} ends of ranges, with their labels, are true of one person alone"
+        f" (a random value inside the label: {found['control']:.1%}{outside}); {found['certain']:.1%} of the values in ranges are"
+        " certain up to their order. No promise speaks of this adversary."
+    ]
 
 
 def _learned(found: dict[str, Any]) -> list[str]:

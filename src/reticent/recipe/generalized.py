@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from reticent.recipe.group_labels import Labels, coalesce
-from reticent.recipe.losses import total_loss
+from reticent.recipe.losses import printed_loss
 from reticent.recipe.recipe import Recipe
 from reticent.recipe.schema import carried_schema, quasi_schema, sensitive_schema
 from reticent.release.rows import Coded, Rows
@@ -37,7 +37,7 @@ class Generalized:
     def outlook(self, weights: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """What the planned groups are like: how many, the smallest, and their information loss (AIL)."""
         sizes, rows = self.recipe.as_groups().sizes, self.recipe.cells.rows
-        loss = total_loss(self.recipe, weights) / max(rows, 1)
+        loss = printed_loss(self.recipe, weights)
         return {"groups": len(sizes), "smallest": int(sizes.min(initial=rows)), "ail": loss}
 
     def frames(self, entry: np.ndarray, carried: pl.DataFrame | None) -> dict[str, Rows]:

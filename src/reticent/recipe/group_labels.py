@@ -6,13 +6,15 @@ so groups with equal labels are one group: they are merged before any final chec
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
 
-from reticent.recipe.recipe import WITHHELD, Recipe
+from reticent.randomness import Random
+from reticent.recipe.recipe import WITHHELD, Padded, Recipe
 from reticent.table.domain import Domain, TreeDomain
+from reticent.table.printed import PaddedDomain
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,15 +30,31 @@ def coalesce(recipe: Recipe) -> tuple[Recipe, Labels]:
     found = labels_of(recipe)
     if pl.DataFrame(found.of_group, orient="row").n_unique() == recipe.groups:
         return recipe, found
-    unique, number = np.unique(found.of_group, axis=0, return_inverse=True)
-    return recipe.renumbered(number.reshape(-1)), Labels(found.texts, unique)
+    unique, first, number = np.unique(found.of_group, axis=0, return_index=True, return_inverse=True)
+    padded = {
+        at: Padded([column.labels[group] for group in first.tolist()], column.loss[first])
+        for at, column in recipe.padded.items()
+    }
+    return replace(recipe.renumbered(number.reshape(-1)), padded=padded), Labels(found.texts, unique)
+
+
+def pad(recipe: Recipe, rng: Random) -> Recipe:
+    """The recipe with the ends drawn of columns that ask for padded labels; each column's draws are a stream of their own."""
+    padded = {}
+    for at, domain in enumerate(recipe.cells.quasi):
+        if isinstance(domain, PaddedDomain):
+            pads = rng.stream(f"pad {domain.name}").integers(0, domain.most, size=(recipe.groups, 2), endpoint=True)
+            padded[at] = Padded(*domain.moved(*recipe.spans_of(at), pads))
+    return replace(recipe, padded=padded) if padded else recipe
 
 
 def labels_of(recipe: Recipe) -> Labels:
     """The labels of the groups as they are, whether or not two of them are equal."""
     texts, columns = [], []
     for at, domain in enumerate(recipe.cells.quasi):
-        if recipe.labels == "sets" and isinstance(domain, TreeDomain):
+        if at in recipe.padded:
+            labels, of_group = _distinct(recipe.padded[at].labels, np.arange(recipe.groups))
+        elif isinstance(domain, TreeDomain) and (domain.style or recipe.labels) == "sets":
             labels, of_group = _sets(recipe, domain, at)
         else:
             labels, of_group = _spans(domain, *recipe.spans_of(at))

@@ -7,7 +7,7 @@ made.  Which row of a cell gets which outcome is the engine's business.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -29,6 +29,14 @@ class GroupTable:
 
 
 @dataclass(frozen=True, eq=False)
+class Padded:
+    """The label of each group in a column whose ends were moved, and what it loses: drawn once, and the same ever after."""
+
+    labels: list[str | None]
+    loss: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
 class Recipe:
     """`labels` is how groups print: hierarchy "nodes" (and ranges), or exact "sets".  `values` None: rows keep theirs.
 
@@ -47,6 +55,9 @@ class Recipe:
     arranged: bool = False
     published: np.ndarray | None = None  # (entries,) bool
     listed: GroupTable | None = None
+    padded: dict[int, Padded] = field(
+        default_factory=dict
+    )  # by quasi-identifier, where ends are moved by secret amounts
 
     @classmethod
     def of_groups(cls, cells: Cells, group_of_cell: np.ndarray, labels: str = "nodes") -> Recipe:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -33,6 +33,7 @@ class Sampled:
     kind: ClassVar[str] = "sampled"
     generalizes: ClassVar[bool] = False  # withholding rows to lose less would depend on who is sensitive
     several_sensitive: ClassVar[bool] = False
+    apart: ClassVar[bool] = True  # no two labels cover one person
     carries: ClassVar[bool] = False
     prepared: ClassVar[bool] = False
     reserved: ClassVar[tuple[str, ...]] = (SIZE,)
@@ -43,6 +44,8 @@ class Sampled:
             raise JobError(
                 f"A sampled release has a column {SIZE!r} of its own.", attempt="renaming the source's column."
             )
+        tight = replace(recipe.cells, quasi=tuple(domain.tight for domain in recipe.cells.quasi))
+        recipe = replace(recipe, cells=tight, padded={})  # labels that overlap would count a person twice
         merged, labels = coalesce(recipe)
         if merged.groups != recipe.groups:
             raise InternalError("Two groups would read the same, and a tuple of each was drawn.")

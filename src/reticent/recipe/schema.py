@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from datetime import datetime
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
 from reticent.table.banded import BandDomain
+from reticent.table.cut_down import rows_for
 from reticent.table.domain import Domain, RangeDomain, TreeDomain
 from reticent.table.grammar import ANY, parse
 from reticent.table.roles import Column
+from reticent.table.types import typed
 
 
 def quasi_schema(domain: Domain, published: list[str | None], column: Column) -> dict[str, Any]:
@@ -25,6 +28,8 @@ def quasi_schema(domain: Domain, published: list[str | None], column: Column) ->
     entry |= _written(column)
     if None in published:
         entry["null"] = True
+    if labelling := getattr(domain, "labelling", None):
+        entry["labels"] = labelling.plain()
     if isinstance(domain, RangeDomain):
         if domain.kind == "ordinal":
             entry["order"] = list(domain.texts)
@@ -37,7 +42,7 @@ def quasi_schema(domain: Domain, published: list[str | None], column: Column) ->
         if isinstance(domain, BandDomain) and declared:
             entry["domain"] = _numbers(domain)
     elif isinstance(domain, TreeDomain) and domain.hierarchy.height > 1:
-        entry["hierarchy"] = domain.rows_for(published)
+        entry["hierarchy"] = rows_for(domain, published)
         if asked := getattr(domain.hierarchy, "asked", None):
             entry["built"] = dict(asked)
     else:
@@ -78,9 +83,11 @@ def _published_range(domain: RangeDomain | BandDomain, published: list[str | Non
     ends = [text for label in published if label is not None and label != ANY for text in parse(label)[1]]
     if not ends:
         return []
-    known = {text: code for code, text in enumerate(domain.texts)}
-    codes = [known[text] for text in ends]
-    least, most = domain.texts[min(codes)], domain.texts[max(codes)]
+    if domain.kind == "date":
+        order = dict(zip(ends, typed(ends, domain.dtype).to_physical().to_list(), strict=True))
+    else:
+        order = {text: Decimal(text) for text in ends}
+    least, most = min(order, key=order.__getitem__), max(order, key=order.__getitem__)
     return [least, most] if domain.kind == "date" else [_number(least), _number(most)]
 
 

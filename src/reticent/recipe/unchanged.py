@@ -42,7 +42,7 @@ def schema_of(recipe: Recipe, columns: Mapping[str, Column], types: Mapping[str,
     for name, column in columns.items():
         if column.role is Role.QUASI:
             labels = published_labels(recipe, place[name], published)
-            entries.append(quasi_schema(cells.quasi[place[name]], labels, column))
+            entries.append(quasi_schema(cells.quasi[place[name]].tight, labels, column))
         elif column.role is Role.SENSITIVE:
             entries.append(sensitive_schema(cells.sensitive[0], column))
         elif column.role is Role.INSENSITIVE:

@@ -7,11 +7,12 @@ from dataclasses import dataclass, fields, replace
 from datetime import date, datetime
 from typing import Any
 
-from reticent.errors import HierarchyError
+from reticent.errors import HierarchyError, JobError
 from reticent.release import shape
 from reticent.release.numbers import fraction
 from reticent.release.shape import Misshapen
 from reticent.table.hierarchy import Hierarchy
+from reticent.table.labelling import Labelling
 from reticent.table.roles import Role
 from reticent.table.types import dtype_named
 
@@ -37,6 +38,16 @@ def _ends(value: Any) -> list[Any]:
     return found
 
 
+def _labels(value: Any) -> Any:
+    """How ends of ranges were rounded or moved: a style, or a table of the style and its step or width."""
+    try:
+        if Labelling.of(value).plain() == value and Labelling.of(value).style in ("snapped", "padded"):
+            return value
+    except (JobError, TypeError):
+        pass
+    raise Misshapen("no style of labels")
+
+
 _SHAPES: dict[str, shape.Checker] = {
     "name": shape.text,
     "role": shape.one_of(Role.QUASI, Role.SENSITIVE, Role.INSENSITIVE),
@@ -53,10 +64,11 @@ _SHAPES: dict[str, shape.Checker] = {
     "top": shape.scalar,
     "round_to": shape.scalar,
     "format": shape.text,
+    "labels": _labels,
 }
 _ALWAYS = {"name", "role", "type", "dtype"}
 _BY_ROLE: dict[str, set[str]] = {
-    Role.QUASI: _ALWAYS | {"null", "order", "hierarchy", "built", "domain", "values", "bottom", "top", "format"},
+    Role.QUASI: _ALWAYS | {"null", "order", "hierarchy", "built", "domain", "values", "bottom", "top", "format", "labels"},
     Role.SENSITIVE: _ALWAYS | {"missing", "order", "hierarchy", "format"},
     Role.INSENSITIVE: _ALWAYS | {"round_to", "format"},
 }
@@ -81,6 +93,7 @@ class ColumnEntry:
     top: Any = None
     round_to: Any = None
     format: str | None = None
+    labels: Any = None
 
     @classmethod
     def of(cls, value: Any) -> ColumnEntry:

@@ -17,7 +17,7 @@ from reticent.release.markup import cell
 from reticent.release.numbers import fraction
 from reticent.release.reading.boxes import boxes
 from reticent.release.shape import Checker, Misshapen
-from reticent.release.wording import coarser, heading, persons, promise_sentence, withheld
+from reticent.release.wording import coarser, ends, heading, persons, promise_sentence, withheld
 from reticent.table.cells import Cells
 from reticent.table.roles import Role
 
@@ -26,10 +26,6 @@ _LIMITS = """\
 - It limits what the group of a person says about that person. It does not stop statistical conclusions that hold for everyone.
 - It is about somebody who reads the groups, not about somebody who reasons why the method made just these groups: who knows the
   method and everybody in the table can learn more."""
-_ENDS = (
-    "- The ends of a range, and the least and greatest value that `manifest.json` states of a column, are values that people have,\n"
-    "  unless the publisher declared them."
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +79,7 @@ class Generalized:
         parts += ["", "## What is promised", "", *(f"- {promise_sentence(p)}" for p in manifest.promises)]
         parts += [*_counted_persons(manifest), *withheld(manifest)]
         parts += ["", "## What is not", "", _LIMITS, f"- It assumes {persons(manifest)}."]
-        if any(c.role == Role.QUASI and c.type != "categorical" for c in manifest.columns):
-            parts.append(_ENDS)
+        parts += ends(manifest)
         if manifest.rows_per_person > 1:
             parts.append("- Promises about sensitive values count rows: the rows of one person in a group count each.")
         if len(manifest.named(Role.SENSITIVE)) > 1 and not manifest.jointly:

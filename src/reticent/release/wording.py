@@ -8,6 +8,8 @@ from typing import Any
 from reticent import catalogue
 from reticent.release.manifest import ColumnEntry, Described, Manifest
 from reticent.release.markup import cell, code
+from reticent.table.labelling import Labelling
+from reticent.table.roles import Role
 
 SEEDED = "**Not for publication: made with a fixed seed, for tests and studies.**"
 EXACT = "- Who a row belongs to is not hidden: the other columns are exact. Whether someone is in the data is not hidden either."
@@ -55,6 +57,34 @@ def coarser(column: ColumnEntry) -> list[str]:
 
 def coarser_columns(manifest: Manifest) -> list[str]:
     return [f"- {code(column.name)}: {said}." for column in manifest.columns for said in coarser(column)]
+
+
+_TIGHT = (
+    "- The ends of a range, and the least and greatest value that `manifest.json` states of a column, are values that people have,\n"
+    "  unless the publisher declared them."
+)
+_WIDER = {
+    "snapped": "the ends of a range were rounded outwards{by}: an end is not a value that somebody has, unless by chance",
+    "padded": "each end of a range was moved outwards by a secret amount{by}: an end is not a value that somebody has, unless by chance",
+}
+
+
+def ends(manifest: Manifest) -> list[str]:
+    """What the ends of ranges tell: of columns whose labels are tight, and of each that has others."""
+    lines = [column for column in manifest.named(Role.QUASI) if column.type != "categorical"]
+    wider = {column.name: Labelling.of(column.labels) for column in lines if column.labels is not None}
+    tight = [column for column in lines if column.name not in wider]
+    said = [_TIGHT] if tight and not wider else []
+    if tight and wider:
+        names = ", ".join(f"`{column.name}`" for column in tight)
+        said = [f"- The ends of a range of {names} are values that people have, unless the publisher declared them."]
+    return [*said, *(f"- `{name}`: {_WIDER[how.style].format(by=_by(how))}." for name, how in wider.items())]
+
+
+def _by(how: Labelling) -> str:
+    if how.step is not None:
+        return f", to {how.step}s" if isinstance(how.step, str) else f", to multiples of {how.step}"
+    return f" of at most {how.width}" if how.width is not None else ""
 
 
 def persons(manifest: Manifest) -> str:

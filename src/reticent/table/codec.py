@@ -6,7 +6,7 @@ Everything here works on the distinct values and combinations that one group-by 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -18,6 +18,7 @@ from reticent.table.cells import Cells, gather
 from reticent.table.domain import Domain, range_domain, tree_domain
 from reticent.table.ends import Ends, clipped, refuse_unordered
 from reticent.table.hierarchy import Hierarchy
+from reticent.table.label_styles import styled
 from reticent.table.parsing import comparable, dates, guessed, numbers
 from reticent.table.roles import Column, Role, with_role
 from reticent.table.spelling import folded
@@ -80,7 +81,12 @@ def _as_text(series: pl.Series) -> pl.Series:
 
 
 def coding(name: str, column: Column, series: pl.Series, counts: np.ndarray) -> Coding:
-    """The domain of one column from the values that occur in it."""
+    """The domain of one column from the values that occur in it, with the labels that it asks for."""
+    found = _coding(name, column, series, counts)
+    return replace(found, domain=styled(found.domain, column)) if column.role is Role.QUASI else found
+
+
+def _coding(name: str, column: Column, series: pl.Series, counts: np.ndarray) -> Coding:
     series = comparable(name, series)
     raw = series.unique().drop_nulls()
     null = series.null_count() > 0

@@ -7,14 +7,14 @@ the depth of the lowest common ancestor of codes c and c + 1, so that the lowest
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
 from reticent.table.ends import NO_ENDS, Ends
-from reticent.table.grammar import ANY, member, parse, range_label, set_label, value_label
+from reticent.table.grammar import ANY, member, range_label, set_label, value_label
 from reticent.table.hierarchy import Hierarchy
 from reticent.table.range_minimum import RangeMinimum
 
@@ -55,6 +55,15 @@ class Domain:
 
     def loss(self, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
         raise NotImplementedError
+
+    def printed_loss(self, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+        """What the labels of spans lose: no less than the spans, where labels are wider (`printed.py`)."""
+        return self.loss(lower, upper)
+
+    @property
+    def tight(self) -> Domain:
+        """The same column with labels that end at values."""
+        return self
 
     def labels(self, lower: np.ndarray, upper: np.ndarray) -> list[str | None]:
         raise NotImplementedError
@@ -131,6 +140,7 @@ class TreeDomain(Domain):
 
     hierarchy: Hierarchy
     given: bool
+    style: str | None = field(default=None, kw_only=True)  # "nodes" or "sets", where the column asks for one
 
     def nodes(self, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
         """The lowest common ancestor of each span; -1 where the span is or holds the null beside other values, -2 the null alone."""
@@ -180,34 +190,6 @@ class TreeDomain(Domain):
                 found.append(label)
         return tuple(found)
 
-    def rows_for(self, published: Iterable[str | None]) -> list[list[str]]:
-        """The hierarchy cut down to the labels that are published: their own paths, and under a node two leaves for whatever
-        values it hides: how many they are is not said, and a loss read from the result is measured against it.
-        """
-        tree = self.hierarchy
-        node_of = {label: node for node, label in enumerate(self.node_labels)}
-        code_of = {text: code for code, text in enumerate(self.texts)}
-        nodes, shown = set(), set()
-        for label in published:
-            node = node_of.get(label) if label is not None and label != ANY else None
-            if node is not None and tree.first[node] < tree.last[node]:
-                nodes.add(node)
-            elif label is not None and label != ANY:
-                shown |= {code_of[text] for text in parse(label)[1]}
-        rows = tree.rows()
-        found = {code: [rows[code]] for code in shown}
-        for node in sorted(nodes, key=lambda node: tree.last[node] - tree.first[node]):
-            inside = range(tree.first[node], tree.last[node] + 1)
-            hidden = [code for code in inside if code not in shown]
-            if hidden:
-                level = int(np.flatnonzero(tree.paths[hidden[0]] == node)[0])
-                unnamed = [f"{tree.labels[node]} (not shown{which})" for which in ("", ", too")]
-                found[hidden[0]] = [[leaf] * level + rows[hidden[0]][level:] for leaf in unnamed]
-                shown |= set(inside)
-        if not found:  # nothing but `*` is published
-            found[0] = [[leaf] * tree.height + [rows[0][-1]] for leaf in ("(not shown)", "(not shown, too)")]
-        return [row for code in sorted(found) for row in found[code]]
-
     def _set_label(self, codes: Sequence[int] | np.ndarray) -> str | None:
         """A single value prints as its leaf does: in quotes where a node with other leaves bears its name."""
         alone = len(codes) == 1 and codes[0] != self.null_code
@@ -240,10 +222,8 @@ def range_domain(
 
 
 def tree_domain(name: str, dtype: str, hierarchy: Hierarchy, *, null: bool, given: bool) -> TreeDomain:
-    above = hierarchy.paths
-    together = (
-        above[1:] == above[:-1]
-    )  # the root is the last column: the first True from the left is the ancestor's level
+    above = hierarchy.paths  # the root is the last column: the first True from the left is the ancestor's level
+    together = above[1:] == above[:-1]
     split = (hierarchy.height - together.argmax(axis=1)).astype(np.int32) if len(above) > 1 else np.zeros(0, np.int32)
     if null:
         split = np.append(split, np.int32(0))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from reticent.errors import ColumnError, JobError, listed, suggest
 from reticent.table.header import is_record, known
+from reticent.table.labelling import Labelling
 from reticent.table.names import refuse_unusable
 from reticent.table.written import check_format
 
@@ -46,6 +47,7 @@ class Column:
     step an insensitive number is rounded to, `acknowledge` lets a near-unique one pass.  `rows_per_person` of an identifying
     column is the most rows one person has: k-anonymity then counts persons.  `format` says how dates or numbers are written
     as text: `%m/%d/%Y`, `1,234.5` (see `table/written.py`).
+    `labels` of a quasi-identifier is how its groups print: see `labelling.py`.
     """
 
     role: Role
@@ -60,6 +62,7 @@ class Column:
     round_to: Any = None
     rows_per_person: int | None = None
     format: str | None = None
+    labels: Any = None  # a `Labelling`, or None: as the type of the column has it
 
     if TYPE_CHECKING:  # what may be given; the fields are what is kept
 
@@ -77,6 +80,7 @@ class Column:
             round_to: Any = None,
             rows_per_person: int | None = None,
             format: str | None = None,
+            labels: Any = None,
         ) -> None: ...
 
     def __post_init__(self) -> None:
@@ -102,6 +106,8 @@ class Column:
                     f"{option} is for {role.value} columns.", attempt=f"role = {role.value!r}, or leaving it out."
                 )
         self._check_ends()
+        if self.labels is not None:
+            object.__setattr__(self, "labels", Labelling.of(self.labels))
         if self.round_to is not None:
             object.__setattr__(self, "round_to", parse_step(self.round_to))
         if self.rows_per_person is not None and (
@@ -128,6 +134,7 @@ _ONLY_FOR = {
     "bottom": Role.QUASI,
     "round_to": Role.INSENSITIVE,
     "rows_per_person": Role.IDENTIFYING,
+    "labels": Role.QUASI,
 }
 
 

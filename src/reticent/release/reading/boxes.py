@@ -18,6 +18,7 @@ from reticent.release.manifest import ColumnEntry
 from reticent.release.reading.cover import Cover, cover
 from reticent.release.reading.extent import Unreadable
 from reticent.release.reading.places import placed
+from reticent.release.reading.range_ends import RangeEnds, range_ends
 from reticent.table.cells import Cells
 from reticent.table.domain import Domain
 
@@ -31,6 +32,7 @@ class Boxes:
     covers: tuple[Cover, ...]
     label: np.ndarray  # (quasi, groups)
     until: np.ndarray  # (groups, values + 1): rows of a group with a value below v
+    ends: tuple[RangeEnds | None, ...] = ()  # by quasi-identifier, of each label; None for categories
 
     @classmethod
     def of_spans(cls, first: np.ndarray, last: np.ndarray, until: np.ndarray) -> Boxes:
@@ -126,8 +128,13 @@ class Boxes:
         return np.concatenate(found), np.concatenate(groups), np.concatenate(weights)
 
 
-def boxes(entries: Sequence[ColumnEntry], frame: pl.DataFrame, cells: Cells, *, foreign: bool = False) -> Boxes:
-    """The groups of a published table, over the cells of the table it was made from; `foreign`: another tool's labels."""
+def boxes(
+    entries: Sequence[ColumnEntry], frame: pl.DataFrame, cells: Cells, *, foreign: bool = False, others: bool = False
+) -> Boxes:
+    """The groups of a published table, over the cells of the table it was made from; `foreign`: another tool's labels.
+
+    `others`: the cells are of people who are not in the release, so that a label may cover none of them.
+    """
     sensitive = cells.sensitive[0]
     numbers, labels = [], []
     for entry in entries:
@@ -141,7 +148,8 @@ def boxes(entries: Sequence[ColumnEntry], frame: pl.DataFrame, cells: Cells, *, 
     value = texts.replace_strict(known, default=max(sensitive.null_code, 0), return_dtype=pl.Int64).to_numpy()
     counts = np.zeros((len(unique), sensitive.size + 1), np.int64)
     np.add.at(counts, (group.reshape(-1), value + 1), 1)
-    return Boxes(covers_of(entries, cells, labels, foreign), np.ascontiguousarray(unique.T), np.cumsum(counts, axis=1))
+    covers, ends = covers_of(entries, cells, labels, foreign, others), ends_of(entries, cells, labels, foreign)
+    return Boxes(covers, np.ascontiguousarray(unique.T), np.cumsum(counts, axis=1), ends)
 
 
 def _numbered(labels: pl.Series) -> tuple[np.ndarray, list[str | None]]:
@@ -153,15 +161,31 @@ def _numbered(labels: pl.Series) -> tuple[np.ndarray, list[str | None]]:
 
 
 def covers_of(
-    entries: Sequence[ColumnEntry], cells: Cells, labels: Sequence[list[str | None]], foreign: bool = False
+    entries: Sequence[ColumnEntry],
+    cells: Cells,
+    labels: Sequence[list[str | None]],
+    foreign: bool = False,
+    others: bool = False,
 ) -> tuple[Cover, ...]:
     """Which codes of the cells the distinct labels of each quasi-identifier cover."""
-    return tuple(_cover(*column, foreign) for column in zip(entries, cells.quasi, labels, strict=True))
+    return tuple(_cover(*column, foreign, others) for column in zip(entries, cells.quasi, labels, strict=True))
 
 
-def _cover(entry: ColumnEntry, domain: Domain, labels: list[str | None], foreign: bool) -> Cover:
+def ends_of(
+    entries: Sequence[ColumnEntry], cells: Cells, labels: Sequence[list[str | None]], foreign: bool = False
+) -> tuple[RangeEnds | None, ...]:
+    """Which codes of the cells stand at the ends of the distinct labels of each quasi-identifier."""
+    columns = zip(entries, cells.quasi, labels, strict=True)
+    return tuple(range_ends(entry, shown, _texts(domain), foreign=foreign) for entry, domain, shown in columns)
+
+
+def _texts(domain: Domain) -> pl.Series:
+    return pl.Series(domain.name, [*domain.texts, *([None] if domain.null else [])], dtype=pl.String)
+
+
+def _cover(entry: ColumnEntry, domain: Domain, labels: list[str | None], foreign: bool, others: bool) -> Cover:
     """What the labels cover, in the domain's own codes."""
-    texts = pl.Series(domain.name, [*domain.texts, *([None] if domain.null else [])], dtype=pl.String)
+    texts = _texts(domain)
     try:
         found = placed(entry, labels, texts, foreign=foreign)
     except Unreadable:
@@ -169,7 +193,7 @@ def _cover(entry: ColumnEntry, domain: Domain, labels: list[str | None], foreign
     order = np.argsort(found.codes, kind="stable")  # several values may stand at one place: beyond a declared top
     places = found.codes[order]
     covered = [np.sort(order[_among(places, held)]) for held in found.covered]
-    if not foreign and not all(len(codes) for codes in covered):
+    if not foreign and not others and not all(len(codes) for codes in covered):
         raise BundleDamaged(f"A label of column {domain.name!r} names no value of the source.")
     return cover(covered, domain.size)
 

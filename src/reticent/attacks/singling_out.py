@@ -1,0 +1,174 @@
+"""Predicate singling out by the ends of ranges (Cohen & Nissim, PNAS 2020; Cohen, USENIX Security 2022).
+
+A predicate is "the published labels of this group, and in one column the value at an end of its range".  It isolates where it
+is true of exactly one person of the source: somebody is then known by labels alone, whatever k the groups have.  A tight range
+ends at values that people have, and at its ends there are few of them.
+
+    success      the share of these predicates that isolate somebody, with Wilson's interval
+    control      the same with a random value inside the label instead of its end: what any value isolates
+    others       the same predicates on people who are not in the release, where a table of them is given
+    certain      the share of the hidden values that the release tells for sure, up to their order in the group
+
+The baseline is `others` where they are known, else the control.  `worst_posterior` is the greatest share of one group's hidden
+values in one column that are certain.  No promise of this library speaks of this adversary: k-anonymity and its kin bound what
+a group says, not what the way it is printed does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from reticent.attacks.score import Outcome, wilson
+from reticent.attacks.seen import Seen
+from reticent.errors import RequestError
+from reticent.release.reading.boxes import Boxes
+from reticent.release.reading.cover import Cover, join
+
+EXACT = 400_000
+"""So many (group, value) pairs are all tried for the control; of more, two random values of each label are."""
+MOST = 200_000
+"""At most so many predicates are tried in a column: of more groups a random part."""
+
+
+@dataclass(frozen=True, eq=False)
+class SinglingOut(Outcome):
+    """What an attack answers, and beside it the control, what is certain, and each column's share."""
+
+    beside: Mapping[str, Any] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**Outcome.to_dict(self), **self.beside}
+
+
+@dataclass(frozen=True, eq=False)
+class Tried:
+    """Predicates of one column: how many people each is true of; of the control `weight` says how much each counts."""
+
+    name: str
+    people: np.ndarray
+    control: np.ndarray
+    weight: np.ndarray
+    certain: int
+    hidden: int
+    worst: float
+    others: np.ndarray | None
+
+    @property
+    def share(self) -> float:
+        return float((self.people == 1).mean())
+
+    @property
+    def controlled(self) -> float:
+        return float(((self.control == 1) * self.weight).sum() / self.weight.sum())
+
+
+def singling_out(seen: Seen, *, others: Seen | None = None, seed: int = 0) -> SinglingOut:
+    """`others` are people who are not in the release; `seed` chooses the control's values where they are too many to try all."""
+    sight = seen.sight
+    lines = [] if not isinstance(sight, Boxes) else [axis for axis, ends in enumerate(sight.ends) if ends is not None]
+    if not isinstance(sight, Boxes):
+        raise RequestError(
+            "This attack reads the ends of published ranges; this release publishes quasi-identifiers as they are.",
+            attempt="another attack: whoever knows somebody's quasi-identifiers finds the row.",
+        )
+    rng = np.random.default_rng(seed)
+    tried = [found for axis in lines if (found := _tried(seen, sight, axis, others, rng)) is not None]
+    if not tried:
+        raise RequestError(
+            "This attack reads the ends of published ranges; this release has none.",
+            attempt="another attack: every label is a category, a single value or `*`.",
+        )
+    return _outcome(tried)
+
+
+def _tried(seen: Seen, sight: Boxes, axis: int, others: Seen | None, rng: np.random.Generator) -> Tried | None:
+    ends = sight.ends[axis]
+    assert ends is not None
+    sizes = sight.counts.sum(axis=1)
+    group = np.flatnonzero(ends.ranged[sight.label[axis]])
+    if not len(group):
+        return None
+    label = sight.label[axis][group]
+    certain = np.minimum(ends.known[label].sum(axis=1), sizes[group])
+    chosen = group if 2 * len(group) <= MOST else np.sort(rng.choice(group, MOST // 2, replace=False))
+    people = _people(seen, sight, axis, chosen.repeat(2), ends.value[sight.label[axis][chosen]].reshape(-1))
+    among, value, weight = _inside(sight, axis, chosen, rng)
+    control = _people(seen, sight, axis, among, value)
+    outside = None
+    if others is not None:
+        assert isinstance(others.sight, Boxes)
+        there = others.sight.ends[axis]
+        assert there is not None
+        at = there.value[others.sight.label[axis][chosen]].reshape(-1)
+        outside = _people(others, others.sight, axis, chosen.repeat(2), at)
+    worst = float((certain / sizes[group]).max())
+    return Tried(
+        seen.quasi[axis].name, people, control, weight, int(certain.sum()), int(sizes[group].sum()), worst, outside
+    )
+
+
+def _people(seen: Seen, sight: Boxes, axis: int, group: np.ndarray, value: np.ndarray) -> np.ndarray:
+    """How many people have the labels of a group and, in one column, a value; -1 is a value that nobody has."""
+    column, size = sight.covers[axis], seen.quasi[axis].size
+    single = np.arange(size)
+    none = np.full(size, -1, np.int64)
+    alone = Cover(np.append(column.lower, single), np.append(column.upper, single), np.append(column.holes, none),
+                  column.prefix)  # fmt: skip
+    covers = [alone if at == axis else cover for at, cover in enumerate(sight.covers)]
+    held = np.flatnonzero(value >= 0)
+    labels = sight.label[:, group[held]].T.astype(np.int64).copy()
+    labels[:, axis] = len(column.lower) + value[held]
+    found = np.zeros(len(value), np.int64)
+    found[held] = join(covers, labels, seen.points).total(seen.people, len(held))
+    return found
+
+
+def _inside(
+    sight: Boxes, axis: int, group: np.ndarray, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(group, value, weight): all values of the source under each group's label, or two random ones; each label counts alike."""
+    column, label = sight.covers[axis], sight.label[axis][group]
+    first, width = column.lower[label], np.maximum(column.upper[label] - column.lower[label] + 1, 0)
+    if int(width.sum()) > EXACT:
+        two = width.repeat(2)
+        drawn = first.repeat(2) + np.floor(rng.random(len(two)) * two).astype(np.int64)
+        return group.repeat(2)[two > 0], drawn[two > 0], np.ones(int((two > 0).sum()))
+    start = np.cumsum(width) - width
+    value = np.arange(int(width.sum())) - (start - first).repeat(width)
+    return group.repeat(width), value, (1 / np.maximum(width, 1)).repeat(width)
+
+
+def _outcome(tried: list[Tried]) -> SinglingOut:
+    people = np.concatenate([column.people for column in tried])
+    isolated = int((people == 1).sum())
+    low, high = wilson(isolated, len(people))
+    control = sum(column.controlled * len(column.people) for column in tried) / len(people)
+    between = wilson(round(control * len(people)), len(people))
+    others = None
+    if all(column.others is not None for column in tried):
+        others = float(np.concatenate([column.others == 1 for column in tried]).mean())
+    beside = {
+        "control": control,
+        "control_low": between[0],
+        "control_high": between[1],
+        "others": others,
+        "certain": sum(column.certain for column in tried) / sum(column.hidden for column in tried),
+        "columns": {
+            column.name: {
+                "ends": len(column.people),
+                "isolated": column.share,
+                "control": column.controlled,
+                "certain": column.certain / column.hidden,
+            }
+            for column in tried
+        },
+        "promise_speaks_of_it": False,
+    }
+    worst = max(column.worst for column in tried)
+    baseline = control if others is None else others
+    return SinglingOut("singling-out", len(people), isolated / len(people), low, high, baseline, worst, None, people == 1,
+                       people.astype(np.float64), beside)  # fmt: skip

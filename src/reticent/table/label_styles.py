@@ -1,0 +1,197 @@
+"""A line with the labels that its column asks for.  Unasked, dates and fractions are snapped and whole numbers are tight (ADR 6)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import date, datetime
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal, localcontext
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from reticent.errors import ColumnError
+from reticent.table.banded import BandDomain
+from reticent.table.domain import Domain, RangeDomain, TreeDomain
+from reticent.table.grids import Place, Places, date_places, date_step, iso, number_places, plain, round_step, standing
+from reticent.table.labelling import ON_TREES, Labelling
+from reticent.table.printed import PaddedDomain, SnappedDomain, given
+from reticent.table.roles import Column, Role
+from reticent.table.types import dtype_named, typed
+
+FINE = 20  # a pad of fractions is a multiple of a round unit of which its width has at least as many
+_HOURS = {"ms": 3_600_000, "us": 3_600_000_000, "ns": 3_600_000_000_000}
+
+
+def tightened(columns: Mapping[str, Column]) -> dict[str, Column]:
+    """Columns of a release whose labels must not be wider than its groups, or that has none."""
+    tight = Labelling("tight")
+    return {
+        name: replace(column, labels=tight) if column.role is Role.QUASI and column.labels is None else column
+        for name, column in columns.items()
+    }
+
+
+def styled(domain: Domain, column: Column) -> Domain:
+    """The domain as its column's labels are printed."""
+    style = column.labels.style if column.labels is not None else None
+    if style == "tight" or not domain.texts:
+        return domain
+    if isinstance(domain, RangeDomain) and domain.kind in ("numeric", "date"):
+        return _line(domain, column)
+    plain_tree = isinstance(domain, TreeDomain) and not isinstance(domain, BandDomain)
+    if style is None or (plain_tree and style in ON_TREES):
+        return replace(domain, style=style) if isinstance(domain, TreeDomain) and style is not None else domain
+    what = "categories" if plain_tree else "an order" if domain.kind == "ordinal" else "a hierarchy"
+    raise ColumnError(
+        f"Column {domain.name!r} has {what}, and its labels cannot be {style}.",
+        attempt='labels = "nodes" or "sets".'
+        if plain_tree
+        else "leaving labels out, or giving a step and nothing else.",
+    )
+
+
+def _fractional(domain: RangeDomain) -> bool:
+    """Whether a column of numbers holds any that is not whole, however its type is named."""
+    real = domain.kind == "numeric" and domain.dtype.startswith(("Float", "Decimal"))
+    return real and any(not _whole(Decimal(text)) for text in domain.texts)
+
+
+def _whole(number: Decimal) -> bool:
+    return number == number.to_integral_value()
+
+
+def _line(domain: RangeDomain, column: Column) -> RangeDomain:
+    fine = _fractional(domain) or domain.dtype.startswith("Datetime")
+    asked = column.labels or Labelling("snapped" if fine or domain.kind == "date" else "tight")
+    if asked.style in ON_TREES:
+        raise ColumnError(
+            f"Column {domain.name!r} has numbers or dates, and labels = {asked.style!r} is for categories.",
+            attempt='labels = "tight", "snapped" or "padded".',
+        )
+    if asked.style == "tight":
+        return domain
+    return (_padded if asked.style == "padded" else _snapped)(domain, column, asked, fine)
+
+
+def _snapped(domain: RangeDomain, column: Column, asked: Labelling, coarse: bool) -> SnappedDomain:
+    if domain.kind == "numeric":
+        step = _number_step(domain, asked.step, whole=not coarse)
+        places = number_places(domain.texts, step, whole=not coarse)
+    else:
+        if asked.step is not None and not isinstance(asked.step, str):
+            raise _not_a_step(domain, "a calendar step", '"month"')
+        values = typed(domain.texts, domain.dtype)
+        places = date_places(values, asked.step or date_step(values))
+    if asked.step is not None and len(domain.texts) > 1 and len(set(places.lower)) == 1:
+        raise ColumnError(
+            f"Column {domain.name!r}: all of its {len(domain.texts):,} distinct values lie in one step of the grid.",
+            why="Every range would read the same, and say nothing.",
+            attempt='a smaller step, or labels = "snapped", which chooses one.',
+        )
+    places = _within(places, _limits(domain, column))
+    span = domain.span if column.domain is not None else (float(places.low[0]), float(places.high[-1]))
+    return SnappedDomain(
+        **given(domain) | {"span": span}, labelling=asked, asked=column.labels is not None, coarse=coarse, places=places
+    )
+
+
+def _number_step(domain: RangeDomain, asked: Any, *, whole: bool) -> Decimal:
+    if isinstance(asked, str):
+        raise _not_a_step(domain, "a number", "5")
+    if asked is None:
+        step = round_step(Decimal(domain.texts[0]), Decimal(domain.texts[-1]))
+        return max(step, Decimal(1)) if whole else step
+    if whole and not isinstance(asked, int):
+        raise _not_a_step(domain, "a whole number", str(max(round(asked), 1)))
+    return Decimal(str(asked))
+
+
+def _padded(domain: RangeDomain, column: Column, asked: Labelling, coarse: bool) -> PaddedDomain:
+    unit, most, per = _unit(domain, asked.width)
+    stands = [Decimal(text) for text in domain.texts] if domain.kind == "numeric" else _physical(domain)
+    with localcontext(Context(prec=60)):
+        first, last = (
+            np.array([int((value / unit).to_integral_value(way)) for value in stands], object)
+            for way in (ROUND_FLOOR, ROUND_CEILING)
+        )
+        floor, ceiling = int(first[0]) // most * most, -(-int(last[-1]) // most) * most
+    free = PaddedDomain(**given(domain), labelling=asked, asked=column.labels is not None, coarse=coarse, first=first, last=last, unit=per, most=most,
+                        limits=(None, None))  # fmt: skip
+    low, high = _limits(domain, column, (free.place(floor), free.place(ceiling)))
+    assert low is not None and high is not None
+    room = high.at - low.at if column.domain is not None else float(stands[-1] - stands[0])
+    if most * float(per) > room and len(stands) > 1:
+        raise ColumnError(
+            f"Column {domain.name!r}: its labels may be padded by more than its whole domain is wide.",
+            why="Every end would be moved to the domain's own, and every range would read the same.",
+            attempt="a smaller width, or a wider domain.",
+        )
+    return replace(free, span=domain.span if column.domain is not None else (low.at, high.at), limits=(low, high))
+
+
+def _physical(domain: RangeDomain) -> list[Decimal]:
+    return [Decimal(at) for at in typed(domain.texts, domain.dtype).to_physical().to_list()]
+
+
+def _unit(domain: RangeDomain, width: Any) -> tuple[Decimal, int, Any]:
+    """What a pad is a multiple of, how many of it the width has, and the same unit as the line counts."""
+    exact = Decimal(str(width))
+    if _fractional(domain):
+        unit = round_step(Decimal(0), exact, FINE)
+        return unit, int(exact / unit), unit
+    if exact != int(exact):
+        raise ColumnError(
+            f"Column {domain.name!r} has values of the type {domain.dtype}: its pads are whole"
+            f" {'days' if domain.kind == 'date' else 'numbers'}.",
+            attempt=f'labels = {{ style = "padded", width = {max(round(exact), 1)} }}.',
+        )
+    if domain.kind == "numeric" or domain.dtype == "Date":
+        return Decimal(1), int(exact), Decimal(1) if domain.kind == "numeric" else 1
+    hour = _HOURS[getattr(dtype_named(domain.dtype), "time_unit", "us")]
+    return Decimal(hour), int(exact) * 24, hour
+
+
+def _limits(
+    domain: RangeDomain, column: Column, otherwise: tuple[Place, Place] | None = None
+) -> tuple[Place | None, Place | None]:
+    """The places that no label goes past: the declared domain (or `otherwise`), top and bottom, and what the type can hold."""
+    low: list[Any] = [column.bottom, *(column.domain or ())[:1]]
+    high: list[Any] = [column.top, *(column.domain or ())[1:]]
+    if domain.dtype.startswith(("Int", "UInt")):
+        room = np.iinfo(domain.dtype.lower())
+        low.append(int(room.min))
+        high.append(int(room.max))
+    least = [_place(domain, end) for end in low if end is not None]
+    most = [_place(domain, end) for end in high if end is not None]
+    if otherwise is not None and column.domain is None:
+        least.append(otherwise[0])
+        most.append(otherwise[1])
+    return max(least, key=lambda end: end.at, default=None), min(most, key=lambda end: end.at, default=None)
+
+
+def _place(domain: RangeDomain, end: Any) -> Place:
+    if domain.kind == "numeric":
+        return Place(plain(Decimal(str(end))), float(end))
+    bound = date.fromisoformat(end[:10]) if domain.dtype == "Date" else datetime.fromisoformat(end)
+    series = pl.select(pl.lit(bound, dtype_named(domain.dtype))).to_series()
+    return Place(iso(series)[0], float(standing(series)[0]))
+
+
+def _within(places: Places, limits: tuple[Place | None, Place | None]) -> Places:
+    lower, upper, low, high = places.lower, places.upper, places.low, places.high
+    if (least := limits[0]) is not None:
+        lower = tuple(least.text if out else end for end, out in zip(lower, (low < least.at).tolist(), strict=True))
+        low = np.maximum(low, least.at)
+    if (most := limits[1]) is not None:
+        upper = tuple(most.text if out else end for end, out in zip(upper, (high > most.at).tolist(), strict=True))
+        high = np.minimum(high, most.at)
+    return Places(lower, upper, low, high)
+
+
+def _not_a_step(domain: RangeDomain, wanted: str, example: str) -> ColumnError:
+    return ColumnError(
+        f"Column {domain.name!r} has values of the type {domain.dtype}: its step is {wanted}.",
+        attempt=f'labels = {{ style = "snapped", step = {example} }}.',
+    )

@@ -1,0 +1,82 @@
+"""How a column's labels are printed, as the steward declares it: what the ends of its ranges may tell.
+
+labels = "tight"                                a range ends at its group's least and greatest value
+labels = "snapped"                              ends lie on round numbers or calendar steps, chosen from the column's range
+labels = { style = "snapped", step = 5 }        ends lie on multiples of 5; of dates, step = "month"
+labels = { style = "padded", width = 2 }        each end is moved outwards by a secret amount of at most 2; of dates, 2 days
+labels = "nodes", labels = "sets"               of categories: a hierarchy's nodes, or the exact set of a group's values
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from reticent.errors import JobError, suggest
+
+ON_LINES = ("tight", "snapped", "padded")
+ON_TREES = ("nodes", "sets")
+CALENDAR = ("day", "week", "month", "quarter", "year", "decade")
+
+
+@dataclass(frozen=True, slots=True)
+class Labelling:
+    """`step` of snapped labels and `width` of padded ones are numbers, or of dates a calendar step and a number of days."""
+
+    style: str
+    step: Any = None
+    width: Any = None
+
+    @classmethod
+    def of(cls, given: Any) -> Labelling:
+        """From a style's name, or a table with the style and its measure."""
+        if isinstance(given, Labelling):
+            return given
+        table = {"style": given} if isinstance(given, str) else given
+        if not isinstance(table, Mapping) or not isinstance(table.get("style"), str):
+            raise JobError("labels is the name of a style, or a table that has one.", attempt=_EXAMPLE)
+        for name in table:
+            if name not in ("style", "step", "width"):
+                raise JobError(
+                    f"labels: {name!r} is not known.", attempt=suggest(str(name), ("style", "step", "width"))
+                )
+        return cls(**table)
+
+    def __post_init__(self) -> None:
+        if self.style not in (*ON_LINES, *ON_TREES):
+            raise JobError(
+                f"There is no label style {self.style!r}.", attempt=suggest(self.style, (*ON_LINES, *ON_TREES))
+            )
+        for name, style in (("step", "snapped"), ("width", "padded")):
+            if getattr(self, name) is not None and self.style != style:
+                raise JobError(f"labels: {name} is for {style} labels.", attempt=_EXAMPLE)
+        if self.style == "padded" and self.width is None:
+            raise JobError("Padded labels need a width: the most that an end is moved by.", attempt=_EXAMPLE)
+        if not isinstance(self.step, str):
+            object.__setattr__(self, "step", _positive(self.step, "step"))
+        elif self.step not in CALENDAR:
+            raise JobError(f"labels: there is no calendar step {self.step!r}.", attempt=suggest(self.step, CALENDAR))
+        object.__setattr__(self, "width", _positive(self.width, "width"))
+
+    def plain(self) -> str | dict[str, Any]:
+        """As a job file or a manifest says it."""
+        measures = {name: value for name in ("step", "width") if (value := getattr(self, name)) is not None}
+        return {"style": self.style, **measures} if measures else self.style
+
+
+_EXAMPLE = 'labels = "snapped", or labels = { style = "padded", width = 2 }.'
+
+
+def _positive(value: Any, name: str) -> int | float | None:
+    """A number above 0, whole where it is."""
+    if value is None:
+        return None
+    try:
+        exact = Decimal(str(value))
+        if isinstance(value, bool) or not exact.is_finite() or exact <= 0:
+            raise ValueError
+    except (ArithmeticError, ValueError):
+        raise JobError(f"labels: {name} must be a number above 0.", attempt=_EXAMPLE) from None
+    return int(exact) if exact == int(exact) else float(exact)
