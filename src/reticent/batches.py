@@ -17,6 +17,7 @@ from typing import Any
 
 import polars as pl
 
+from reticent.door import a_job, a_ledger, called, door, flag, optional, path, text, whole
 from reticent.errors import ColumnError, PromiseUnreachable, suggest
 from reticent.job import Job
 from reticent.owner import private, store
@@ -41,6 +42,16 @@ _REFUSED = {
 }
 
 
+@door(
+    job=a_job,
+    by=text,
+    to=path,
+    seed=optional(whole),
+    force=flag,
+    again=flag,
+    ledger=optional(a_ledger),
+    progress=called,
+)
 def publish_batches(
     job: Job, by: str, to: str | Path, *, frame: Any = None, seed: int | None = None, force: bool = False,
     again: bool = False, ledger: str | Path | None = None, progress: Callable[[str], None] = lambda stage: None,

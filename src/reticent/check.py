@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 
 from reticent import registry
+from reticent.door import a_job, called, door, names, optional
 from reticent.engines import local
 from reticent.errors import JobError, PromiseUnreachable, RequestError, suggest
 from reticent.job import Job
@@ -75,6 +76,7 @@ class Checked:
         return {**found, "carried": carried, "advice": advice, "spellings": spellings}
 
 
+@door(job=a_job, methods=optional(names), progress=called)
 def check(
     job: Job,
     *,
@@ -112,13 +114,13 @@ def check(
     return Checked(counted.cells.rows, len(counted.cells), tuple(found), warnings, carried, advice, spellings)
 
 
-def _others(job: Job, names: Sequence[str] | None) -> list[Method]:
+def _others(job: Job, asked: Sequence[str] | None) -> list[Method]:
     """Methods beside the job's own that can keep every promise, with their parameters at rest."""
-    for name in names or ():
+    for name in asked or ():
         if name not in registry.METHODS:
             raise JobError(f"Unknown method {name!r}.", attempt=suggest(name, registry.METHODS))
     kinds = [
-        registry.method(name) for name in (registry.METHODS if names is None else names) if name != job.method.name
+        registry.method(name) for name in (registry.METHODS if asked is None else asked) if name != job.method.name
     ]
     able = [
         kind

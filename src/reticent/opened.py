@@ -11,6 +11,9 @@ from typing import Any
 
 import polars as pl
 
+from reticent.door import a_list, door, flag, optional, path, table, text
+from reticent.door import cells as counted_cells
+from reticent.errors import ColumnError, suggest
 from reticent.owner import store
 from reticent.owner.ledger import Ledger
 from reticent.release import bundle
@@ -24,6 +27,7 @@ from reticent.table.cells import Cells
 class Release:
     """Files that can be given away.  Made by `publish`, or opened from a folder by `open`."""
 
+    @door(folder=path, owned=optional(table))
     def __init__(self, folder: str | Path, *, owned: dict[str, Any] | None = None):
         self.folder = Path(folder)
         self.manifest: Manifest = bundle.verify(self.folder)
@@ -62,10 +66,12 @@ class Release:
     def _reader(self) -> Reader:
         return reader(self.kind)
 
+    @door(bounds=flag)
     def frame(self, *, bounds: bool = False) -> pl.DataFrame:
         """What the recipient sees; with `bounds`, typed lower and upper ends beside each column that has an order."""
         return self._reader.frame(self.tables, self.manifest, bounds=bounds)
 
+    @door(values=optional(a_list), by=text)
     def count(
         self, where: pl.Expr | None = None, values: Iterable[Any] | None = None, *, by: str = "inversion"
     ) -> Answer:
@@ -73,6 +79,7 @@ class Release:
         anatomized one expected, with the least and the most possible."""
         return self._reader.estimate(self.tables, self.manifest, Question.of(where, values, by))
 
+    @door(sql=text)
     def query(self, sql: str) -> Answer | list[Answer]:
         """The answer to a question in SQL, with guaranteed bounds or a standard error where the kind has them.
 
@@ -82,20 +89,27 @@ class Release:
 
         return ask(self.tables, self.manifest, sql)
 
+    @door(sql=text, dialect=text, table=text)
     def sql(self, sql: str, dialect: str, table: str = "release") -> str:
         """The same question as plain SQL over the tables that `to_database` writes: "duckdb", "sqlite" or "postgresql"."""
         from reticent.query.printed import printed
 
         return printed(self.manifest, sql, dialect, table)
 
+    @door(cells=counted_cells)
     def sight(self, cells: Cells) -> Sight:
         """What an adversary sees who knows the quasi-identifiers of everybody in these cells of the source."""
         return self._reader.sight(self.tables, self.manifest, cells)
 
+    @door(column=text)
     def value_counts(self, column: str) -> pl.DataFrame:
         """The published values of a sensitive column, and the `count` of rows that hold each."""
+        sensitive = [entry.name for entry in self.manifest.named("sensitive")]
+        if column not in sensitive:
+            raise ColumnError(f"{column!r} is no sensitive column of the release.", attempt=suggest(column, sensitive))
         return self._reader.value_counts(self.tables, self.manifest, column)
 
+    @door(target=path, force=flag, again=flag, ledger=optional(path))
     def save(
         self, target: str | Path, *, force: bool = False, again: bool = False, ledger: str | Path | None = None
     ) -> Path:
@@ -114,6 +128,7 @@ class Release:
                     book.record(target, digest=bundle.digest(target), **notes)
         return target
 
+    @door(url=text, table=text)
     def to_database(self, url: str, table: str) -> list[str]:
         """Write the release as tables of a database (PostgreSQL, SQLite, DuckDB) and its manifest beside them."""
         from reticent.release.database import write
@@ -125,6 +140,7 @@ class Release:
         return f"<{self.kind} release of {self.manifest.rows:,} rows: {promises}>"
 
 
+@door(folder=path)
 def open(folder: str | Path) -> Release:
     """A release from its folder, complete and undamaged, types restored from the manifest."""
     return Release(folder)

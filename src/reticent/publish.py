@@ -15,6 +15,7 @@ import polars as pl
 
 from reticent import __version__, registry
 from reticent.audit.result import Audit
+from reticent.door import a_job, a_ledger, called, door, flag, optional, path, whole
 from reticent.engines import local
 from reticent.errors import ColumnError
 from reticent.gate import handed, recount
@@ -40,6 +41,15 @@ from reticent.table.supported import refuse_unsupported
 Progress = Callable[[str], None]
 
 
+@door(
+    job=a_job,
+    to=optional(path),
+    seed=optional(whole),
+    force=flag,
+    again=flag,
+    ledger=optional(a_ledger),
+    progress=called,
+)
 def publish(
     job: Job,
     *,

@@ -6,14 +6,18 @@ attack(release, source, "naive-bayes")
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from inspect import signature
 from typing import Any
 
 from reticent import catalogue
+from reticent.door import a_job, door, marks, names, optional, options, place, table, text
 from reticent.errors import RequestError, suggest
 
 ATTACKS = catalogue.ATTACKS
 
 
+@door(release=place, source=optional(place), name=text, missing=marks, job=optional(a_job), quasi=optional(names),
+      sensitive=optional(names), hierarchy=optional(table))  # fmt: skip
 def attack(
     release: Any,
     source: Any = None,
@@ -38,6 +42,7 @@ def attack(
     if name not in ATTACKS:
         raise RequestError(f"There is no attack {name!r}.", attempt=suggest(str(name), ATTACKS))
     function = catalogue.load(ATTACKS[name].function)
+    options(how, _options(function), f"The attack {name!r}")
     if hasattr(release, "seen"):
         return function(_seen_of_plan(release, source, name), **how)
     foreign = is_plain(release)
@@ -53,6 +58,12 @@ def attack(
     if ATTACKS[name].reads_people:
         return function(_opened(release), source, missing=missing, **how)
     return function(seen(release, source, missing=missing), **how)
+
+
+def _options(function: Any) -> list[str]:
+    """What an attack lets its caller choose: its parameters that are given by name and have a default."""
+    given = [one for one in signature(function).parameters.values() if one.default is not one.empty]
+    return [one.name for one in given if one.name != "missing"]
 
 
 def _refuse_roles(roles: Mapping[str, Any]) -> None:

@@ -22,6 +22,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from reticent.door import typed
 from reticent.errors import JobError, PromiseUnreachable, suggest
 from reticent.kernels.hilbert import hilbert_keys
 from reticent.methods.classes.retrieve import curve_bits, grid
@@ -49,6 +50,7 @@ class Anatomy:
     keeps: ClassVar[tuple[type, ...]] = (ProbabilisticLDiversity, DistinctLDiversity, EntropyLDiversity)
 
     def __post_init__(self) -> None:
+        typed(self)
         if self.grouping not in GROUPINGS:
             raise JobError(
                 f"anatomy: grouping = {self.grouping!r} is not known.", attempt=suggest(str(self.grouping), GROUPINGS)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from reticent.door import typed
 from reticent.errors import JobError
 from reticent.models.caps import Caps, fractions, left_out, upper_caps, ways
 from reticent.models.exact import Number, at_most_log, below, below_real, exact, flag, log_bounds
@@ -41,6 +42,7 @@ class BetaLikeness:
         ) -> None: ...
 
     def __post_init__(self) -> None:
+        typed(self)
         object.__setattr__(self, "beta", exact(self.beta, "beta"))
         flag(self.enhanced, "enhanced")
         flag(self.two_sided, "two_sided")

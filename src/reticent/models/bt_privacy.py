@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
+from reticent.door import typed
 from reticent.models.background import parameters
 from reticent.models.background.beliefs import POSTERIORS
 from reticent.models.background.bound import bind, reason, warnings
@@ -42,6 +43,7 @@ class BTPrivacy:
     whole_table: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        typed(self)
         object.__setattr__(self, "bandwidth", parameters.bandwidths(self.bandwidth))
         object.__setattr__(self, "t", parameters.threshold(self.t, self.name))
         object.__setattr__(self, "smoothing", parameters.smoothing_bandwidth(self.smoothing))

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
+from reticent.door import typed
 from reticent.errors import JobError, PromiseUnreachable
 from reticent.models.corruption_bounds import Setting, delta_holds, least
 from reticent.models.exact import exact
@@ -28,6 +29,7 @@ class DeltaGrowth:
     needs_sensitive: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        typed(self)
         object.__setattr__(self, "delta", exact(self.delta, "delta"))
         object.__setattr__(self, "lambda_", checked_skew(self.lambda_, self.name))
         if not 0 < self.delta <= 1:

@@ -10,6 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from reticent.door import typed
 from reticent.errors import JobError
 from reticent.models.caps import Caps
 from reticent.models.exact import whole
@@ -26,6 +27,7 @@ class DistinctLDiversity:
     union_closed: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        typed(self)
         object.__setattr__(self, "l", whole(self.l, "l"))
         if self.l < 2:
             raise JobError(

@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from reticent.door import typed
 from reticent.errors import JobError
 from reticent.models.exact import whole
 
@@ -32,6 +33,7 @@ class LDichotomy:
     needs_sensitive: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        typed(self)
         object.__setattr__(self, "l", whole(self.l, "l"))
         if self.l < 2:
             raise JobError(f"l-dichotomy needs l >= 2; l = {self.l} promises nothing.", attempt="l = 2 or more.")

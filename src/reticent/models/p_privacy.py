@@ -24,6 +24,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from reticent.door import typed
 from reticent.errors import InternalError, JobError, suggest
 from reticent.models.exact import exact as number
 from reticent.models.exact import flag
@@ -58,6 +59,7 @@ class PPrivacy:
     paths: ClassVar[tuple[str, ...]] = ("target.file",)
 
     def __post_init__(self) -> None:
+        typed(self)
         check_target(self.target)
         object.__setattr__(self, "target", _with_paths(self.target))
         object.__setattr__(self, "exact", flag(self.exact, "exact"))

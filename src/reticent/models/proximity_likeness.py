@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from reticent.door import typed
 from reticent.errors import JobError
 from reticent.models.beta_likeness import BetaLikeness
 from reticent.models.exact import Number, exact
@@ -44,6 +45,7 @@ class ProximityLikeness:
         def __init__(self, beta: Number, width: Number, enhanced: bool = True, column: str | None = None) -> None: ...
 
     def __post_init__(self) -> None:
+        typed(self)
         object.__setattr__(self, "beta", self.likeness.beta)
         object.__setattr__(self, "width", exact(self.width, "width"))
         if self.width < 0:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
+from reticent.door import typed
 from reticent.errors import JobError, PromiseUnreachable
 from reticent.models.corruption_bounds import Setting, rho2, rounded_up
 from reticent.models.exact import exact
@@ -43,6 +44,7 @@ class RhoGuarantee:
     needs_sensitive: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        typed(self)
         for field in ("rho1", "rho2"):
             object.__setattr__(self, field, exact(getattr(self, field), field))
         object.__setattr__(self, "lambda_", checked_skew(self.lambda_, self.name))

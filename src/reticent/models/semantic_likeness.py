@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from reticent.door import typed
 from reticent.errors import JobError
 from reticent.models.beta_likeness import BetaLikeness
 from reticent.models.exact import Number, whole
@@ -46,6 +47,7 @@ class SemanticLikeness:
         ) -> None: ...
 
     def __post_init__(self) -> None:
+        typed(self)
         object.__setattr__(self, "beta", self.likeness.beta)
         object.__setattr__(self, "level", whole(self.level, "level"))
         if self.level < 1:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
+from reticent.door import typed
 from reticent.errors import JobError
 from reticent.models.background import parameters
 from reticent.models.background.beliefs import POSTERIORS
@@ -39,6 +40,7 @@ class Skyline:
     whole_table: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        typed(self)
         object.__setattr__(self, "points", _points(self.points))
         object.__setattr__(self, "smoothing", parameters.smoothing_bandwidth(self.smoothing))
         object.__setattr__(self, "base", parameters.logarithm(self.base))

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from reticent.door import typed
 from reticent.errors import ColumnError, InternalError, JobError, PromiseUnreachable, suggest
 from reticent.methods.beta_perturbation.matrix import WHOLE, Matrix, optimal, rank_one, safe, theorem3
 from reticent.methods.classes.options import refuse_single_value
@@ -47,6 +48,7 @@ class BetaPerturbation:
         def __init__(self, *, matrix: str = "rank-one", conditioning: Number = Fraction(1, 2)) -> None: ...
 
     def __post_init__(self) -> None:
+        typed(self)
         object.__setattr__(self, "conditioning", exact(self.conditioning, "conditioning"))
         if self.matrix not in MATRICES:
             raise JobError(

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from reticent.door import typed
 from reticent.errors import JobError, PromiseUnreachable, suggest
 from reticent.methods.burel.buckets import Buckets, bucket_values
 from reticent.methods.classes.ectree import bi_split
@@ -62,6 +63,7 @@ class Burel:
         def __init__(self, *, fill: str = "curve", axes: str = "stretched", share: Number = 1) -> None: ...
 
     def __post_init__(self) -> None:
+        typed(self)
         object.__setattr__(self, "share", exact(self.share, "share"))
         if not 0 < self.share <= 1:
             raise JobError("burel: share must be above 0 and at most 1.", attempt="share = 0.9.")

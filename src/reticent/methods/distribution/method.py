@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from reticent.door import typed
 from reticent.errors import JobError, suggest
 from reticent.methods.distribution.domain import Values, values_of
 from reticent.methods.distribution.generalize import Held, faked, generalized, sum_of_ranges
@@ -58,6 +59,7 @@ class Distribution:
     prepares: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
+        typed(self)
         object.__setattr__(self, "fakes", exact(self.fakes, "fakes"))
         object.__setattr__(self, "arity", whole(self.arity, "arity"))
         if self.within not in WITHIN:

@@ -12,12 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import Decimal
-from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from reticent.door import typed
 from reticent.errors import JobError, suggest
 from reticent.methods.mondrian.acceptance import Acceptance
 from reticent.methods.mondrian.loss_cuts import ALWAYS, AT_FIRST, NEVER, LossCuts
@@ -52,12 +51,10 @@ class Mondrian:
     keeps: ClassVar[tuple[type, ...]] = (CountCapped, Bound)
 
     def __post_init__(self) -> None:
+        typed(self)
         _among("cuts", self.cuts, ("loss", "median"))
         if self.labels is not None:
             _among("labels", self.labels, ("nodes", "sets"))
-        for column, weight in (self.weights or {}).items():
-            if isinstance(weight, bool) or not isinstance(weight, Real | Decimal) or not 0 <= weight < float("inf"):
-                raise JobError(f"The weight of {column!r} must be a number >= 0.", attempt="1 for an ordinary column.")
 
     def plan(self, cells: Cells, promises: Promises, rng: Random) -> Recipe:
         """Cut until no cut keeps the promises; nothing is drawn."""
@@ -97,5 +94,5 @@ class Mondrian:
 
 
 def _among(option: str, value: str, known: tuple[str, ...]) -> None:
-    if value not in known:
+    if not isinstance(value, str) or value not in known:
         raise JobError(f"mondrian: {option} = {value!r} is not known.", attempt=suggest(str(value), known))

@@ -17,6 +17,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from reticent.door import typed
 from reticent.errors import JobError
 from reticent.methods.mondrian import Mondrian
 from reticent.methods.mosaic import segments
@@ -52,6 +53,7 @@ class Mosaic:
     anytime: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        typed(self)
         Sweeps.of(self.effort, None, self.threads)
 
     def refuse(self, promises: Promises) -> None:

@@ -19,6 +19,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from reticent.door import typed
 from reticent.errors import JobError, suggest
 from reticent.methods.perturbed_generalization.calibration import (
     check_domain,
@@ -65,6 +66,7 @@ class PerturbedGeneralization:
     keeps: ClassVar[tuple[type, ...]] = (RhoGuarantee, DeltaGrowth)
 
     def __post_init__(self) -> None:
+        typed(self)
         if self.k is None and self.s is None:
             object.__setattr__(self, "k", DEFAULT_K)
         least = group_size(self.k, self.s)
@@ -80,7 +82,7 @@ class PerturbedGeneralization:
         if self.domain is not None:
             object.__setattr__(self, "domain", _texts(self.domain, "domain"))
         if self.categories is not None:
-            object.__setattr__(self, "categories", tuple(_texts(one, "a category") for one in self.categories))
+            object.__setattr__(self, "categories", _categories(self.categories))
         if (self.categories is None) == (self.grouping == "specialization"):
             raise JobError(
                 "categories and grouping = 'specialization' belong together.",
@@ -132,8 +134,15 @@ class PerturbedGeneralization:
         return specialized_groups(cells, promises, self.least, held)
 
 
+def _categories(listed: Any) -> tuple[tuple[str, ...], ...]:
+    if isinstance(listed, str | bytes) or not isinstance(listed, Sequence):
+        attempt = 'categories = [["0", "1"], ["2", "3"]].'
+        raise JobError("perturbed-generalization: categories is a list of lists of values.", attempt=attempt)
+    return tuple(_texts(one, "a category") for one in listed)
+
+
 def _texts(listed: Any, what: str) -> tuple[str, ...]:
-    if isinstance(listed, str) or not isinstance(listed, Sequence) or not listed:
+    if isinstance(listed, str | bytes) or not isinstance(listed, Sequence) or not listed:
         raise JobError(f"perturbed-generalization: {what} is a list of values.", attempt='["0", "1", "2"].')
     return tuple(map(str, listed))
 

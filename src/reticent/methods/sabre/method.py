@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from reticent.door import typed
 from reticent.errors import JobError, PromiseUnreachable, suggest
 from reticent.methods.classes.ectree import bi_split
 from reticent.methods.classes.options import AXES, FILLS, refuse_single_value
@@ -49,6 +50,7 @@ class Sabre:
         def __init__(self, *, share: Number = Fraction(3, 4), fill: str = "curve", axes: str = "stretched") -> None: ...
 
     def __post_init__(self) -> None:
+        typed(self)
         object.__setattr__(self, "share", exact(self.share, "share"))
         if not 0 <= self.share <= 1:
             raise JobError("sabre: share must be between 0 and 1.", attempt="share = 0.75.")
