@@ -94,7 +94,7 @@ def _publish_one(job: Job, part: pl.DataFrame, to: Path, seed: int | None, force
         return {"batch": to.name, "published": False, "source_rows": len(part), "why": str(error)}
     return {"batch": to.name, "published": True, "source_rows": len(part), "rows": release.manifest.rows,
             "withheld": release.manifest.withheld, "digest": release.digest,
-            "kept": (release.audited or {}).get("kept")}  # fmt: skip
+            "kept": release.audited.kept}  # fmt: skip
 
 
 def _summary(by: str, batches: list[dict[str, Any]]) -> dict[str, Any]:

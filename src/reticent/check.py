@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from reticent import registry
+from reticent import notebook, registry
 from reticent.door import a_job, called, door, names, optional
 from reticent.engines import local
 from reticent.errors import JobError, PromiseUnreachable, RequestError, suggest
@@ -63,6 +63,9 @@ class Checked:
     @property
     def reachable(self) -> bool:
         return self.methods[0].reachable
+
+    def _repr_html_(self) -> str:
+        return notebook.check(self)
 
     def to_dict(self, *, show_values: bool = False) -> dict[str, Any]:
         """Values of the data only where they are asked for."""

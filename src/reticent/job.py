@@ -10,13 +10,13 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reticent import accepted, registry
+from reticent import accepted, notebook, registry
 from reticent.door import an_output, door, optional, options
 from reticent.door import path as a_path
 from reticent.errors import JobError, suggest
 from reticent.models.exact import Number, exact, flag
 from reticent.models.promises import Promises
-from reticent.table.declaring import columns
+from reticent.table.declaring import column_of, columns
 from reticent.table.roles import Column
 from reticent.table.source import Source
 
@@ -155,6 +155,9 @@ class Job:
 
         return dumps(self.to_dict())
 
+    def _repr_html_(self) -> str:
+        return notebook.job(self)
+
     def at(self, **changes: Any) -> Job:
         """The same job with some parts replaced."""
         options(changes, [f.name for f in fields(self)], "A job")
@@ -180,15 +183,7 @@ def _source(table: Mapping[str, Any], beside: Path | None) -> Source:
 
 
 def _column(name: str, table: Any, beside: Path | None) -> Column:
-    if isinstance(table, str):
-        table = {"role": table}
-    _known(f"column {name!r}", table, [f.name for f in fields(Column)])
-    if "role" not in table:
-        raise JobError(
-            f"Column {name!r} has no role.",
-            attempt='role = "quasi-identifying", "sensitive", "identifying" or "insensitive".',
-        )
-    column = Column(**table)
+    column = column_of(table, name)
     if isinstance(column.hierarchy, str):
         column = replace(column, hierarchy=_located(column.hierarchy, beside))
     return column

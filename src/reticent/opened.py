@@ -11,9 +11,11 @@ from typing import Any
 
 import polars as pl
 
+from reticent import notebook
+from reticent.audit.result import Audit
 from reticent.door import a_list, door, flag, optional, path, table, text
 from reticent.door import cells as counted_cells
-from reticent.errors import ColumnError, suggest
+from reticent.errors import ColumnError, RequestError, suggest
 from reticent.owner import store
 from reticent.owner.ledger import Ledger
 from reticent.release import bundle
@@ -43,10 +45,14 @@ class Release:
     def columns(self) -> tuple[ColumnEntry, ...]:
         return self.manifest.columns
 
-    @property
-    def audited(self) -> dict[str, Any] | None:
-        """What the audit found at publication; None for a release that was opened."""
-        return None if self._owned is None else self._owned["audit"]
+    @cached_property
+    def audited(self) -> Audit:
+        """What `rt.audit` gives: found at publication or, of a release that was opened, recounted from its files now."""
+        if self._owned is not None:
+            return self._owned["audit"]
+        from reticent.audit.audit import audit
+
+        return audit(self.folder)
 
     @property
     def notices(self) -> tuple[str, ...]:
@@ -71,6 +77,21 @@ class Release:
         """What the recipient sees; with `bounds`, typed lower and upper ends beside each column that has an order."""
         return self._reader.frame(self.tables, self.manifest, bounds=bounds)
 
+    @door(bounds=flag)
+    def to_pandas(self, *, bounds: bool = False) -> Any:
+        """`frame()` as a pandas data frame; texts that are missing are None, numbers that are missing NaN."""
+        try:
+            return self.frame(bounds=bounds).to_pandas()
+        except ImportError:
+            raise RequestError(
+                "pandas is not installed.", attempt="pip install pandas, or release.to_arrow()."
+            ) from None
+
+    @door(bounds=flag)
+    def to_arrow(self, *, bounds: bool = False) -> Any:
+        """`frame()` as a pyarrow table."""
+        return self.frame(bounds=bounds).to_arrow()
+
     @door(values=optional(a_list), by=text)
     def count(
         self, where: pl.Expr | None = None, values: Iterable[Any] | None = None, *, by: str = "inversion"
@@ -80,10 +101,10 @@ class Release:
         return self._reader.estimate(self.tables, self.manifest, Question.of(where, values, by))
 
     @door(sql=text)
-    def query(self, sql: str) -> Answer | list[Answer]:
-        """The answer to a question in SQL, with guaranteed bounds or a standard error where the kind has them.
+    def query(self, sql: str) -> Any:
+        """The `Answer` to a question in SQL, with guaranteed bounds or a standard error where the kind has them.
 
-        With GROUP BY a list, each answer with its `keys`.
+        With GROUP BY a list of them, each answer with its `keys`.
         """
         from reticent.query import ask
 
@@ -124,8 +145,8 @@ class Release:
                 shutil.copytree(self.folder, staged, dirs_exist_ok=True)
             with store.kept(staged, target, force):
                 if self._owned is not None:
-                    notes = {key: owned[key] for key in ("source", "audit", "job", "promises", "notices")}
-                    book.record(target, digest=bundle.digest(target), **notes)
+                    notes = {key: owned[key] for key in ("source", "job", "promises", "notices")}
+                    book.record(target, digest=bundle.digest(target), audit=owned["audit"].to_dict(), **notes)
         return target
 
     @door(url=text, table=text)
@@ -134,6 +155,9 @@ class Release:
         from reticent.release.database import write
 
         return write(self.tables, (self.folder / bundle.MANIFEST).read_text(encoding="utf-8"), url, table)
+
+    def _repr_html_(self) -> str:
+        return notebook.release(self)
 
     def __repr__(self) -> str:
         promises = ", ".join(promise.name for promise in self.manifest.promises)

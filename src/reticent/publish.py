@@ -104,7 +104,7 @@ def keep(staged: Path, target: Path | None, owned: dict[str, Any], force: bool, 
     if target is None:
         return Release(staged, owned={**owned, "temporary": True, "ledger": ledger})
     with store.kept(staged, target, force):
-        Ledger.of(ledger).record(target, digest=bundle.digest(target), **owned)
+        Ledger.of(ledger).record(target, digest=bundle.digest(target), **{**owned, "audit": owned["audit"].to_dict()})
         return Release(target, owned=owned)
 
 
@@ -121,7 +121,7 @@ def to_own(job: Job, rows: Rows, found: Audit, notices: Sequence[str]) -> dict[s
     """What the owner's folder keeps of a release."""
     return {
         "source": rows,
-        "audit": found.to_dict(),
+        "audit": found,
         "job": job.to_toml(),
         "promises": [registry.describe(promise) for promise in job.promises],
         "notices": tuple(notices),

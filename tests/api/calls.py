@@ -7,6 +7,7 @@ from inspect import Parameter, signature
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 import reticent as rt
@@ -102,6 +103,12 @@ FITS: dict[str, set[str]] = {
         f"{name}.hierarchy": {"None", "a text", "an empty list", "an empty table", "a table"}
         for name in ("Column", "quasi", "sensitive")
     },
+    "sweep.k": {"a list of numbers"},
+    "queries": {"a number"},
+    "Workload.draw.sizes": {"a pair"},
+    "rows": {"None", "a number"},
+    "Hierarchy.from_rows.rows": set(),
+    "calibrate all.rows": set(),
     "Job.source": {"a text", "None", "an empty table"},
     "Job.at.source": {"a text", "None", "an empty table"},
     "Hierarchy.save.path": {"a text"},
@@ -180,6 +187,12 @@ def functions(release: rt.Release, planned: Any, folder: Path) -> dict[str, Call
         "Release.value_counts": (release.value_counts, {"column": "d"}),
         "Release.to_database": (release.to_database, {"url": "sqlite:///x.db", "table": "t"}),
         "Plan.histogram": (planned.histogram, {}),
+        "sweep": (rt.sweep, {"job": job(), "k": [2, 3]}),
+        "Workload.draw": (
+            rt.Workload.draw,
+            {"sizes": [5, 4], "predicates": 1, "selectivity": 0.1, "queries": 5, "rng": np.random.default_rng(1)},
+        ),
+        "datasets.hierarchies": (rt.datasets.hierarchies, {"name": "census"}),
     }
 
 

@@ -71,8 +71,14 @@ def test_every_public_callable_is_tried(people):
         name for name in public if isinstance(getattr(rt, name), type) and issubclass(getattr(rt, name), Exception)
     }
     protocols = {name for name in public if getattr(getattr(rt, name), "_is_protocol", False)}
-    apart = {"Hierarchy", "Workload", "sweep"}  # by their class methods; arrays; tests/api/test_sweep.py
+    apart = {"Audit", "Hierarchy", "Workload"}  # what a function returns, or makes by its class methods
     assert public - errors - protocols - apart <= called
+
+
+@pytest.mark.parametrize("wrong", [{"name": 3}, {"name": None}, {"rows": "5"}, {"rows": -1}, {"seed": "a"}], ids=str)
+def test_a_wrong_request_for_a_data_set_is_refused(wrong):
+    with pytest.raises(rt.RequestError):
+        rt.datasets.load(**{"name": "census", "rows": 5, "seed": 1, **wrong})
 
 
 def test_promises_as_a_text_publish_nothing(people):

@@ -62,7 +62,7 @@ def publish(
         return _batches(wanted, batch_by, output, json, seed=seed, force=force, again=again, ledger=ledger)
     with stages(json) as progress:
         release = publish_job(wanted, to=output, seed=seed, force=force, again=again, ledger=ledger, progress=progress)
-    found, owner = release.audited or {}, owner_folder(output)
+    found, owner = release.audited.to_dict(), owner_folder(output)
     together = no_longer_promised(Ledger.of(ledger).together_with(output))
     if json:
         said = {"notices": list(release.notices), "together": together}

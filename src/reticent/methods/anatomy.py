@@ -26,6 +26,7 @@ from reticent.door import typed
 from reticent.errors import JobError, PromiseUnreachable, suggest
 from reticent.kernels.hilbert import hilbert_keys
 from reticent.methods.classes.retrieve import curve_bits, grid
+from reticent.methods.protocols import Method
 from reticent.models.distinct_l_diversity import DistinctLDiversity
 from reticent.models.entropy_l_diversity import EntropyLDiversity
 from reticent.models.probabilistic_l_diversity import ProbabilisticLDiversity
@@ -40,7 +41,7 @@ Diversity = ProbabilisticLDiversity | DistinctLDiversity | EntropyLDiversity
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Anatomy:
+class Anatomy(Method):
     """`grouping`: rows that happen to be dealt together, or neighbours on the Hilbert curve."""
 
     grouping: str = "random"

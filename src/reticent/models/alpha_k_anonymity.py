@@ -16,10 +16,11 @@ from reticent.door import typed
 from reticent.errors import JobError
 from reticent.models.caps import Caps, upper_caps, ways
 from reticent.models.exact import Number, below, exact, whole
+from reticent.models.shapes import Promise
 
 
 @dataclass(frozen=True, slots=True)
-class AlphaKAnonymity:
+class AlphaKAnonymity(Promise):
     """size >= k and count <= alpha * size for every value."""
 
     alpha: Fraction

@@ -21,10 +21,11 @@ from reticent.door import typed
 from reticent.errors import JobError
 from reticent.models.caps import Caps, fractions, left_out, upper_caps, ways
 from reticent.models.exact import Number, at_most_log, below, below_real, exact, flag, log_bounds
+from reticent.models.shapes import Promise
 
 
 @dataclass(frozen=True, slots=True)
-class BetaLikeness:
+class BetaLikeness(Promise):
     """No group lifts a value of frequency p above p * (1 + min(beta, -ln p))."""
 
     beta: Fraction

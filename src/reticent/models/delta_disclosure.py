@@ -34,12 +34,13 @@ from reticent.models.exact import (
     log_bounds,
     sign_of_log_sum,
 )
+from reticent.models.shapes import Promise
 
 ABSENT = ("break", "ignore")
 
 
 @dataclass(frozen=True, slots=True)
-class DeltaDisclosure:
+class DeltaDisclosure(Promise):
     """|log(q / p)| < delta for every value."""
 
     delta: Fraction

@@ -14,10 +14,11 @@ from reticent.door import typed
 from reticent.errors import JobError
 from reticent.models.caps import Caps
 from reticent.models.exact import whole
+from reticent.models.shapes import Promise
 
 
 @dataclass(frozen=True, slots=True)
-class DistinctLDiversity:
+class DistinctLDiversity(Promise):
     """The number of values that occur is >= l."""
 
     l: int  # noqa: E741  the field's own name

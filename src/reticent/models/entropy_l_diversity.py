@@ -19,12 +19,12 @@ from reticent.door import typed
 from reticent.errors import JobError
 from reticent.models.caps import left_out, ways
 from reticent.models.exact import Number, exact, sign_of_log_sum
-from reticent.models.shapes import Check, Groups
+from reticent.models.shapes import Check, Groups, Promise
 from reticent.table.cells import Cells
 
 
 @dataclass(frozen=True, slots=True)
-class EntropyLDiversity:
+class EntropyLDiversity(Promise):
     """Entropy >= ln l."""
 
     l: Fraction  # noqa: E741  the field's own name

@@ -22,14 +22,14 @@ from reticent.door import typed
 from reticent.errors import JobError
 from reticent.kernels.cover_counts import cover_counts
 from reticent.models.exact import whole
-from reticent.models.shapes import Check, Groups
+from reticent.models.shapes import Check, Groups, Promise
 from reticent.table.cells import Cells
 from reticent.table.placing import place
 from reticent.table.population import combinations
 
 
 @dataclass(frozen=True, slots=True)
-class KMap:
+class KMap(Promise):
     """Each group's labels cover at least k rows of `population`: a path, a `Source` or a frame."""
 
     k: int

@@ -19,12 +19,13 @@ from typing import Any, ClassVar
 from reticent.door import typed
 from reticent.errors import JobError
 from reticent.models.exact import whole
+from reticent.models.shapes import Promise
 
 SOUND = ("calibrated", "safe")  # kinds of suppression whose posterior of which value led is at most 1/l
 
 
 @dataclass(frozen=True, slots=True)
-class LDichotomy:
+class LDichotomy(Promise):
     """Of the published values at least l could have been the most frequent one, each with a posterior of at most 1/l."""
 
     l: int

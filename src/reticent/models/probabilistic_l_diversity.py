@@ -16,10 +16,11 @@ from reticent.door import typed
 from reticent.errors import JobError
 from reticent.models.caps import Caps, upper_caps, ways
 from reticent.models.exact import Number, below, exact
+from reticent.models.shapes import Promise
 
 
 @dataclass(frozen=True, slots=True)
-class ProbabilisticLDiversity:
+class ProbabilisticLDiversity(Promise):
     """count <= size / l for every value."""
 
     l: Fraction  # noqa: E741  the field's own name

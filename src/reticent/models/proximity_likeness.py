@@ -23,13 +23,13 @@ from reticent.errors import JobError
 from reticent.models.beta_likeness import BetaLikeness
 from reticent.models.exact import Number, exact
 from reticent.models.families import family_check
-from reticent.models.shapes import Check
+from reticent.models.shapes import Check, Promise
 from reticent.table.cells import Cells
 from reticent.table.domain import Domain, RangeDomain
 
 
 @dataclass(frozen=True, slots=True)
-class ProximityLikeness:
+class ProximityLikeness(Promise):
     """beta-likeness of the rows in every window of a width."""
 
     beta: Fraction

@@ -19,12 +19,12 @@ from reticent.door import typed
 from reticent.errors import JobError
 from reticent.models.caps import left_out, ways
 from reticent.models.exact import Number, below, exact, whole
-from reticent.models.shapes import Check, Groups
+from reticent.models.shapes import Check, Groups, Promise
 from reticent.table.cells import Cells
 
 
 @dataclass(frozen=True, slots=True)
-class RecursiveLDiversity:
+class RecursiveLDiversity(Promise):
     """The most frequent value is at most c times as frequent as all from the l-th on together."""
 
     c: Fraction

@@ -17,13 +17,13 @@ from reticent.errors import JobError
 from reticent.models.beta_likeness import BetaLikeness
 from reticent.models.exact import Number, whole
 from reticent.models.families import family_check
-from reticent.models.shapes import Check
+from reticent.models.shapes import Check, Promise
 from reticent.table.cells import Cells
 from reticent.table.domain import Domain, TreeDomain
 
 
 @dataclass(frozen=True, slots=True)
-class SemanticLikeness:
+class SemanticLikeness(Promise):
     """beta-likeness of the nodes at one level of the sensitive column's hierarchy."""
 
     beta: Fraction

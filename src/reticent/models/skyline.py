@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from reticent.door import typed
 from reticent.errors import JobError
@@ -17,12 +17,13 @@ from reticent.models.background import parameters
 from reticent.models.background.beliefs import POSTERIORS
 from reticent.models.background.bound import bind, reason, warnings
 from reticent.models.background.proposal import propose
-from reticent.models.shapes import Check, Groups
+from reticent.models.exact import Number
+from reticent.models.shapes import Check, Groups, Promise
 from reticent.table.cells import Cells
 
 
 @dataclass(frozen=True, slots=True)
-class Skyline:
+class Skyline(Promise):
     """Each point { bandwidth, t } is a promise of (B,t)-privacy."""
 
     points: Sequence[Mapping[str, Any]]
@@ -38,6 +39,19 @@ class Skyline:
     paths: ClassVar[tuple[str, ...]] = ("distances.*",)
     labels: ClassVar[str] = "sets"
     whole_table: ClassVar[bool] = True
+
+    if TYPE_CHECKING:  # what may be given; the fields are what is kept
+
+        def __init__(
+            self,
+            points: Sequence[Mapping[str, Any]],
+            smoothing: Number = 0,
+            posterior: str = "omega",
+            kernel: str = "epanechnikov",
+            base: str | int = 2,
+            distances: Mapping[str, Any] | None = None,
+            column: str | None = None,
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         typed(self)

@@ -22,7 +22,7 @@ from reticent.door import typed
 from reticent.errors import JobError, suggest
 from reticent.models.caps import left_out, ways
 from reticent.models.exact import Number, exact, products_at_most
-from reticent.models.shapes import Check, Groups
+from reticent.models.shapes import Check, Groups, Promise
 from reticent.table.cells import Cells
 from reticent.table.domain import Domain, TreeDomain
 
@@ -30,7 +30,7 @@ DISTANCES = ("equal", "ordered", "hierarchical")
 
 
 @dataclass(frozen=True, slots=True)
-class TCloseness:
+class TCloseness(Promise):
     """EMD(group, table) <= t for the ground distance named."""
 
     t: Fraction

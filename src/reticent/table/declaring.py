@@ -38,7 +38,7 @@ def _from_table(given: Mapping[str, Any], name: str) -> Column:
     known = [field.name for field in fields(Column)]
     for word in given:
         if word not in known:
-            raise JobError(f"Column {name!r} has no option {word!r}.", attempt=suggest(str(word), known))
+            raise JobError(f"column {name!r}: {word!r} is not known.", attempt=suggest(str(word), known))
     if "role" not in given:
         attempt = 'role = "quasi-identifying", "sensitive", "identifying" or "insensitive".'
         raise JobError(f"Column {name!r} has no role.", attempt=attempt)

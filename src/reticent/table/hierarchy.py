@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
+from reticent import notebook
 from reticent.door import a_list, door, text
 from reticent.door import path as a_path
 from reticent.errors import DiskError, HierarchyError
@@ -36,6 +37,9 @@ class Hierarchy:
     @property
     def height(self) -> int:
         return self.paths.shape[1] - 1
+
+    def _repr_html_(self) -> str:
+        return notebook.hierarchy(self)
 
     def rows(self) -> list[list[str]]:
         """The tree in ARX layout, leaves in pre-order."""

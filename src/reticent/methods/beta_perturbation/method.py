@@ -21,6 +21,7 @@ from reticent.door import typed
 from reticent.errors import ColumnError, InternalError, JobError, PromiseUnreachable, suggest
 from reticent.methods.beta_perturbation.matrix import WHOLE, Matrix, optimal, rank_one, safe, theorem3
 from reticent.methods.classes.options import refuse_single_value
+from reticent.methods.protocols import Method
 from reticent.models.beta_likeness import BetaLikeness
 from reticent.models.beta_posterior import BetaPosterior
 from reticent.models.exact import Number, exact
@@ -33,7 +34,7 @@ MATRICES = ("rank-one", "theorem3", "optimal")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BetaPerturbation:
+class BetaPerturbation(Method):
     """`conditioning` is for `optimal`: how well the matrix can be inverted, as a share of what the rank-one matrix has."""
 
     matrix: str = "rank-one"

@@ -25,6 +25,7 @@ from reticent.methods.burel.buckets import Buckets, bucket_values
 from reticent.methods.classes.ectree import bi_split
 from reticent.methods.classes.options import AXES, FILLS, refuse_single_value
 from reticent.methods.classes.retrieve import retrieve
+from reticent.methods.protocols import Method
 from reticent.models.beta_likeness import BetaLikeness
 from reticent.models.caps import join
 from reticent.models.exact import Number, exact
@@ -44,7 +45,7 @@ TIGHTER = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Burel:
+class Burel(Method):
     """`fill`: neighbours along the Hilbert curve, or by exact distance.  `axes`: stretched to one length, or one step per value.
 
     `share` of its cap is what a bucket may use: all of it as printed; less leaves room for halves that are not quite in proportion.

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -25,7 +25,8 @@ from reticent.methods.distribution.groups import grouped, subgroups
 from reticent.methods.distribution.size import best_size
 from reticent.methods.distribution.targets import wanted, weights_for
 from reticent.methods.distribution.tree import Tree
-from reticent.models.exact import exact, whole
+from reticent.methods.protocols import Method
+from reticent.models.exact import Number, exact, whole
 from reticent.models.p_privacy import PPrivacy
 from reticent.models.promises import Promises
 from reticent.randomness import Random
@@ -37,7 +38,7 @@ WITHIN = ("sa-only", "qi-sa", "hilbert")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Distribution:
+class Distribution(Method):
     """`fakes` below 1 is a share of each group's size (section 6.2), otherwise a number of fakes for each group.
 
     `group_by` is a list of columns, a table of bands ({ age = [18, 40, 65] }, an empty list: each value), or "mondrian" with `k`;
@@ -57,6 +58,20 @@ class Distribution:
     labels: ClassVar[None] = None
     keeps: ClassVar[tuple[type, ...]] = (PPrivacy,)
     prepares: ClassVar[bool] = False
+
+    if TYPE_CHECKING:  # what may be given; the fields are what is kept
+
+        def __init__(
+            self,
+            *,
+            group_by: Any = None,
+            within: str = "sa-only",
+            fakes: Number = 0,
+            arity: int = 2,
+            size: int | None = None,
+            k: int | None = None,
+            workload: Any = None,
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         typed(self)

@@ -24,6 +24,7 @@ from reticent.methods.mondrian.median_cuts import MedianCuts
 from reticent.methods.mondrian.membership import nodes_of_known_members
 from reticent.methods.mondrian.nodes import Nodes
 from reticent.methods.mondrian.spans import Spans
+from reticent.methods.protocols import Method
 from reticent.methods.reachable import check_reachable
 from reticent.models.promises import Promises
 from reticent.models.shapes import Bound, CountCapped
@@ -33,7 +34,7 @@ from reticent.table.cells import Cells
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mondrian:
+class Mondrian(Method):
     """`cuts` "loss" weighs every cut by the loss it leaves; "median" is the paper's, with or without `fallback` to the
     next widest column.  `labels` "sets" publishes the exact values of a group instead of their common ancestor; left
     out, the labels are what the promises need, and "nodes" where they need nothing.

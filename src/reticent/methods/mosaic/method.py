@@ -28,6 +28,7 @@ from reticent.methods.mosaic.space import Space, space_of
 from reticent.methods.mosaic.starts import start_of
 from reticent.methods.mosaic.sweeps import Sweeps, Watch
 from reticent.methods.mosaic.tiling import Tiling, tiling_of
+from reticent.methods.protocols import Method
 from reticent.methods.reachable import check_reachable
 from reticent.models.delta_disclosure import DeltaDisclosure
 from reticent.models.promises import BoundPromises, Promises
@@ -38,7 +39,7 @@ from reticent.table.cells import Cells
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mosaic:
+class Mosaic(Method):
     """`effort` is "quick", "balanced", "thorough" (counted in work, so repeatable by seed) or a number of CPU seconds;
     `weights` says how much a column's loss counts, 1 where it is silent; `threads` never changes the result.
     """

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -32,8 +32,9 @@ from reticent.methods.perturbed_generalization.grouping import strict_groups
 from reticent.methods.perturbed_generalization.perturbation import perturb
 from reticent.methods.perturbed_generalization.sampling import draw
 from reticent.methods.perturbed_generalization.specialization import classes_of, specialized_groups
+from reticent.methods.protocols import Method
 from reticent.models.delta_growth import DeltaGrowth
-from reticent.models.exact import exact
+from reticent.models.exact import Number, exact
 from reticent.models.promises import Promises
 from reticent.models.rho_guarantee import RhoGuarantee
 from reticent.randomness import Random
@@ -45,7 +46,7 @@ GROUPINGS, CUTS, DEFAULT_K = ("mondrian", "specialization"), ("loss", "median"),
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PerturbedGeneralization:
+class PerturbedGeneralization(Method):
     """`p` left out is the largest that keeps every promise.  `k` is the least group, or `s` the share of rows to publish.
 
     `domain` lists the sensitive column's values where no hierarchy or order does.  `cuts` and `weights` are mondrian's;
@@ -64,6 +65,21 @@ class PerturbedGeneralization:
     kind: ClassVar[str] = "sampled"
     labels: ClassVar[str] = "sets"
     keeps: ClassVar[tuple[type, ...]] = (RhoGuarantee, DeltaGrowth)
+
+    if TYPE_CHECKING:  # what may be given; the fields are what is kept
+
+        def __init__(
+            self,
+            *,
+            p: Number | None = None,
+            k: int | None = None,
+            s: Number | None = None,
+            grouping: str = "mondrian",
+            cuts: str = "loss",
+            categories: Sequence[Sequence[str]] | None = None,
+            domain: Sequence[str] | None = None,
+            weights: Mapping[str, float] | None = None,
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         typed(self)

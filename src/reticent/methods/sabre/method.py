@@ -22,6 +22,7 @@ from reticent.errors import JobError, PromiseUnreachable, suggest
 from reticent.methods.classes.ectree import bi_split
 from reticent.methods.classes.options import AXES, FILLS, refuse_single_value
 from reticent.methods.classes.retrieve import retrieve
+from reticent.methods.protocols import Method
 from reticent.methods.sabre.worst_closeness import Buckets, Ground, ground
 from reticent.models.caps import left_out, ways
 from reticent.models.exact import Number, exact
@@ -34,7 +35,7 @@ from reticent.table.cells import Cells
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sabre:
+class Sabre(Method):
     """`share` of t is for the buckets; `fill` and `axes` as in BUREL."""
 
     share: Fraction = Fraction(3, 4)
