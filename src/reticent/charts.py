@@ -48,19 +48,27 @@ def lines(
     used = frame.select(pl.col(name).alias(field) for field, name in data.items() if name is not None)
     numeric = used["x"].dtype.is_numeric()
     marks: dict[str, Any] = {
-        "x": altair.X("x", type="quantitative" if numeric else "nominal", title=across, scale=altair.Scale(zero=False)),
+        "x": altair.X("x", type="quantitative" if numeric else "nominal", title=across, axis=_axis(altair, used["x"])),
         "y": altair.Y("y", type="quantitative", title=up, scale=altair.Scale(zero=True)),
     }
     if apart is not None:
         marks |= {
             "color": altair.Color("line", type="nominal", title=apart),
-            "shape": altair.Shape("line", type="nominal", title=apart),
+            "strokeDash": altair.StrokeDash("line", type="nominal", title=apart),  # also for who sees no colours
         }
     if rows is not None:
         marks["row"] = altair.Row("row", type="nominal", title=rows)
     values = altair.Data(values=used.to_dicts())
     drawn = altair.Chart(values, title=title, description=title).mark_line(point=True).encode(**marks)
     return Chart(_svg(drawn.properties(width=420, height=260)), title)
+
+
+def _axis(altair: Any, values: pl.Series) -> Any:
+    """A tick at each value where there are few; names stand upright where they are short."""
+    distinct = values.unique().sort().to_list()
+    if len(distinct) > 12:
+        return altair.Axis()
+    return altair.Axis(values=distinct) if values.dtype.is_numeric() else altair.Axis(labelAngle=0)
 
 
 def _altair() -> Any:

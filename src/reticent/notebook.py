@@ -73,11 +73,13 @@ def audit(self: Any) -> str:
         for one in self.promises
     ]
     measures = [
-        (name, told(value)) for name, value in {**self.exact, **self.utility}.items() if not hasattr(value, "items")
+        (name, "none holds" if value is None else told(value))
+        for name, value in {**self.exact, **self.utility}.items()
+        if not hasattr(value, "items")
     ]
     parts = [table(("promise", "asked", "achieved", "kept"), promises), table(("measure", "achieved"), measures)]
     if self.source is not None:
-        parts.append(lines(str(self.source).splitlines()))
+        parts.append(lines(self.source.sentences))
     return page(title, *parts, lines([*self.disagreements, *self.notes]))
 
 
@@ -95,7 +97,9 @@ def hierarchy(self: Any) -> str:
 def attack(self: Any) -> str:
     """What the adversary reached, beside the baseline and the promise."""
     found = self.to_dict()
-    rows = [(name.replace("_", " "), told(value)) for name, value in found.items() if not isinstance(value, list)]
+    rows = [
+        (name.replace("_", " "), told(value)) for name, value in found.items() if not isinstance(value, list | dict)
+    ]
     return page(
         f"The attack {found.get('attack', '')}".strip(), table(("", ""), rows[1:] if "attack" in found else rows)
     )

@@ -28,7 +28,7 @@ def told(value: Any) -> str:
     if isinstance(value, Fraction):
         return str(value) if value.denominator < 100 else f"{float(value):.4g}"
     if isinstance(value, Real):
-        return f"{float(value):.4g}"
+        return f"{float(value):,.0f}" if 1e4 <= abs(value) < 1e15 else f"{float(value):.4g}"
     if isinstance(value, Mapping):
         return ", ".join(f"{name} = {told(inner)}" for name, inner in value.items())
     text = str(value)
@@ -48,7 +48,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     )
     more = len(listed) - MOST_ROWS
     below = f"<p>and {more:,} more</p>" if more > 0 else ""
-    return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>{below}"
+    return f"<table style='margin-bottom: 0.8em;'><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>{below}"
 
 
 def page(title: str, *parts: str) -> str:

@@ -62,7 +62,7 @@ def test_an_object_shows_itself_as_small_tables_without_script(shown, name):
     assert not tags.open
     assert tags.seen <= ALLOWED
     assert tags.names <= {"style", "scope"}
-    assert "<table>" in html
+    assert "<table" in html
     assert len(html) < 12_000
     assert NASTY not in html
     assert "http" not in html

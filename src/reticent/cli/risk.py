@@ -17,14 +17,14 @@ def risk(
     quasi: Annotated[
         str | None, typer.Option("--quasi", metavar="A,B", help="The columns an adversary knows; by default all, or the job's.", show_default=False)
     ] = None,
-    job: Annotated[Path | None, typer.Option("--job", metavar="JOB", help="Roles of a table's columns.", show_default=False)] = None,
+    job: Annotated[Path | None, typer.Option("--job", metavar="JOB", help="A job file that gives the roles of the table's columns.", show_default=False)] = None,
     source: Annotated[
-        Path | None, typer.Option("--source", metavar="DATA", help="Of a release: also the risk before, in the data it was made from.", show_default=False)
+        Path | None, typer.Option("--source", metavar="DATA", help="For a release, the data it was made from: its risk is measured too.", show_default=False)
     ] = None,
     population: Annotated[
         Path | None, typer.Option("--population", metavar="DATA", help="A population table with the same columns: adds the journalist.", show_default=False)
     ] = None,
-    threshold: Annotated[str, typer.Option("--threshold", metavar="SHARE", help="A record is at risk above this.")] = "0.2",
+    threshold: Annotated[str, typer.Option("--threshold", metavar="SHARE", help="A record is at risk where its risk is above this share.")] = "0.2",
     missing: Missing = None,
     json: Json = False,
 ) -> None:  # fmt: skip
