@@ -28,7 +28,8 @@ def told(value: Any) -> str:
     if isinstance(value, Fraction):
         return str(value) if value.denominator < 100 else f"{float(value):.4g}"
     if isinstance(value, Real):
-        return f"{float(value):,.0f}" if 1e4 <= abs(value) < 1e15 else f"{float(value):.4g}"
+        number = float(value)
+        return f"{number:,.0f}" if 1e4 <= abs(number) < 1e15 else f"{number:.4g}"
     if isinstance(value, Mapping):
         return ", ".join(f"{name} = {told(inner)}" for name, inner in value.items())
     text = str(value)

@@ -78,6 +78,7 @@ LAYERS = {
     "charts": set(),
     "notebook": {"showing"},  # reads what an object says of itself
     "showing": set(),
+    "sklearn": {"job", "methods", "planning", "release", "table"},
     "sweep": {"charts", "job", "measuring", "planning", "registry", "showing", "table"},
     "batches": {"publish", "owner", "release", "job", "table"},
     "check": {"publish", "refusals", "engines", "methods", "models", "recipe", "job", "registry", "table"},
