@@ -40,11 +40,12 @@ swept = rt.sweep(job, frame=people, k=[2, 10, 50], beta=[2, 4])
 swept
 
 # %%
+shown: object
 try:
-    chart = swept.chart()
-except rt.RequestError as error:  # pip install 'reticent[charts]'
-    chart = error
-chart
+    shown = swept.chart()
+except rt.RequestError as error:
+    shown = error  # it says how to install what a chart needs
+shown
 
 # %% [markdown]
 # Publish: without a folder the release is temporary.  It was audited from its files before it was kept.

@@ -68,6 +68,7 @@ def page_name(path: Path) -> str:
     return "page_" + re.sub(r"\W", "_", str(path.relative_to(ROOT / "docs").with_suffix("")))
 
 
+EXAMPLES = {f"example_{path.stem}": path for path in sorted((ROOT / "examples").glob("*.py"))}
 PAGES = [path for path in sorted((ROOT / "docs").rglob("*.md")) if code_of(path)]
 
 
@@ -80,6 +81,7 @@ def said(tmp_path_factory) -> dict[str, str]:
     texts |= {
         page_name(path): f"# mypy: no-strict-optional\n{code_of(path)}" for path in PAGES
     }  # an estimate may be NULL
+    texts |= {name: path.read_text(encoding="utf-8") for name, path in EXAMPLES.items()}
     texts |= {f"wrong{at}": f"import reticent as rt\n{line}\n" for at, line in enumerate(WRONG)}
     for name, text in texts.items():
         (folder / f"{name}.py").write_text(text, encoding="utf-8")
@@ -100,7 +102,7 @@ def said(tmp_path_factory) -> dict[str, str]:
     return lines
 
 
-@pytest.mark.parametrize("name", ["readme", "right", *map(page_name, PAGES)])
+@pytest.mark.parametrize("name", ["readme", "right", *EXAMPLES, *map(page_name, PAGES)])
 def test_right_code_passes_a_type_checker(said, name):
     assert not said[name]
 
