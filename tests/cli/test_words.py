@@ -12,6 +12,7 @@ from reticent.audit.order import CANONICAL, Order
 from reticent.cli.app import COMMANDS
 from reticent.cli.findings import say_findings
 from reticent.cli.main import main
+from reticent.table.carried import Carried
 
 
 @pytest.mark.parametrize("name", ["", *COMMANDS])
@@ -79,6 +80,12 @@ def test_every_finding_of_every_kind_is_a_sentence():
         for sentence in rt.audit(release, source=source).source.sentences:
             assert re.match(r"[A-Z0-9`]", sentence), sentence
             assert sentence.endswith("."), sentence
+            assert "\n" not in sentence and "  " not in sentence
+
+
+def test_a_near_unique_column_is_told_by_how_many_values_occur_once():
+    told = str(Carried("ward", 100, 60, 40, {}))
+    assert told == "The insensitive column 'ward' has 60 distinct values in 100 rows; 40 value(s) occur only once."
 
 
 def test_where_several_columns_are_sensitive_each_measure_says_whose_it_is(capsys):

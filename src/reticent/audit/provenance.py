@@ -78,7 +78,8 @@ class Provenance:
 
 def _sentence(text: str) -> str:
     """A finding of a kind, from a capital letter to a full stop."""
-    return f"{text[:1].upper()}{text[1:]}" + ("" if text.endswith((".", "!", "?")) else ".")
+    words = " ".join(text.split())
+    return f"{words[:1].upper()}{words[1:]}" + ("" if words.endswith((".", "!", "?")) else ".")
 
 
 def trace(recounted: Recounted, matching: Matching, source: pl.DataFrame) -> Provenance:
