@@ -62,11 +62,19 @@ _PUBLIC = {
     "calibrate": "reticent.calibrate",
     "risk": "reticent.audit.risk",
     "attack": "reticent.attacks",
+    "sweep": "reticent.sweep",
+    "Audit": "reticent.audit",
+    "Promise": "reticent.models.shapes",
+    "Method": "reticent.methods.protocols",
+    "Kind": "reticent.release.kind",
     "ReticentError": "reticent.errors",
     "RequestError": "reticent.errors",
     "PromiseUnreachable": "reticent.errors",
     "AuditFailed": "reticent.errors",
 }
+
+_MODULES = ("datasets",)
+"""Parts that are used by their own names: `rt.datasets.load("census")`."""
 
 __all__ = ["__version__", *sorted(_PUBLIC)]
 
@@ -84,6 +92,8 @@ sys.modules[__name__].__class__ = _Package
 
 
 def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f"reticent.{name}")
     if name not in _PUBLIC:
         raise AttributeError(f"module 'reticent' has no attribute {name!r}")
     value = getattr(import_module(_PUBLIC[name]), name)
@@ -92,12 +102,14 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return __all__
+    return [*__all__, *_MODULES]
 
 
 if TYPE_CHECKING:
+    from reticent import datasets as datasets
     from reticent.attacks import attack as attack
     from reticent.audit.audit import audit as audit
+    from reticent.audit.result import Audit as Audit
     from reticent.audit.risk import risk as risk
     from reticent.batches import publish_batches as publish_batches
     from reticent.calibrate import calibrate as calibrate
@@ -115,12 +127,15 @@ if TYPE_CHECKING:
     from reticent.methods.distribution import Distribution as Distribution
     from reticent.methods.mondrian import Mondrian as Mondrian
     from reticent.methods.mosaic import Mosaic as Mosaic
+    from reticent.methods.perturbed_generalization import PerturbedGeneralization as PerturbedGeneralization
+    from reticent.methods.protocols import Method as Method
     from reticent.methods.sabre import Sabre as Sabre
     from reticent.methods.suppression import Suppression as Suppression
     from reticent.models.alpha_k_anonymity import AlphaKAnonymity as AlphaKAnonymity
     from reticent.models.beta_likeness import BetaLikeness as BetaLikeness
     from reticent.models.bt_privacy import BTPrivacy as BTPrivacy
     from reticent.models.delta_disclosure import DeltaDisclosure as DeltaDisclosure
+    from reticent.models.delta_growth import DeltaGrowth as DeltaGrowth
     from reticent.models.distinct_l_diversity import DistinctLDiversity as DistinctLDiversity
     from reticent.models.entropy_l_diversity import EntropyLDiversity as EntropyLDiversity
     from reticent.models.k_anonymity import KAnonymity as KAnonymity
@@ -130,7 +145,9 @@ if TYPE_CHECKING:
     from reticent.models.probabilistic_l_diversity import ProbabilisticLDiversity as ProbabilisticLDiversity
     from reticent.models.proximity_likeness import ProximityLikeness as ProximityLikeness
     from reticent.models.recursive_l_diversity import RecursiveLDiversity as RecursiveLDiversity
+    from reticent.models.rho_guarantee import RhoGuarantee as RhoGuarantee
     from reticent.models.semantic_likeness import SemanticLikeness as SemanticLikeness
+    from reticent.models.shapes import Promise as Promise
     from reticent.models.skyline import Skyline as Skyline
     from reticent.models.t_closeness import TCloseness as TCloseness
     from reticent.opened import Release as Release
@@ -138,6 +155,8 @@ if TYPE_CHECKING:
     from reticent.planning import count as count
     from reticent.planning import plan as plan
     from reticent.publish import publish as publish
+    from reticent.release.kind import Kind as Kind
+    from reticent.sweep import sweep as sweep
     from reticent.table.hierarchy import Hierarchy as Hierarchy
     from reticent.table.roles import Column as Column
     from reticent.table.roles import identifying as identifying

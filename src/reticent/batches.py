@@ -16,6 +16,7 @@ from typing import Any
 
 import polars as pl
 
+from reticent.door import a_job, a_ledger, called, door, flag, optional, path, text, whole
 from reticent.errors import ColumnError, OutputExists, PromiseUnreachable
 from reticent.job import Job
 from reticent.owner import private, staging
@@ -43,6 +44,16 @@ _REFUSED = {
 }
 
 
+@door(
+    job=a_job,
+    by=text,
+    to=path,
+    seed=optional(whole),
+    force=flag,
+    again=flag,
+    ledger=optional(a_ledger),
+    progress=called,
+)
 def publish_batches(
     job: Job, by: str, to: str | Path, *, frame: Any = None, seed: int | None = None, force: bool = False,
     again: bool = False, ledger: str | Path | None = None, progress: Callable[[str], None] = lambda stage: None,
@@ -103,7 +114,7 @@ def _publish_one(job: Job, part: pl.DataFrame, to: Path, **how: Any) -> dict[str
         return {"batch": to.name, "published": False, "source_rows": len(part), "why": str(error)}
     return {"batch": to.name, "published": True, "source_rows": len(part), "rows": release.manifest.rows,
             "withheld": release.manifest.withheld, "digest": release.digest,
-            "kept": (release.audited or {}).get("kept")}  # fmt: skip
+            "kept": release.audited.kept}  # fmt: skip
 
 
 def _summary(by: str, batches: list[dict[str, Any]]) -> dict[str, Any]:

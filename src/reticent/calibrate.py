@@ -15,6 +15,7 @@ from typing import Any
 from reticent.attacks.eligibility.enumerated import worst, worst_withheld
 from reticent.attacks.eligibility.priors import Prior
 from reticent.attacks.eligibility.risk import risk
+from reticent.door import door, names, optional, options, text, whole, wholes
 from reticent.errors import RequestError, suggest
 from reticent.methods.suppression.stage import KINDS, refuse_few_values
 
@@ -22,13 +23,16 @@ SAMPLES = 2_000
 MOST_ROWS = 40  # tables of more rows are too many to list
 
 
+@door(method=text)
 def calibrate(method: str, **given: Any) -> dict[str, Any]:
     """What a method would cost and what an adversary would learn; which numbers are given depends on the method."""
     if method not in METHODS:
         raise RequestError(f"{method!r} cannot be calibrated.", attempt=suggest(str(method), METHODS))
+    options(given, KNOWN[method], f"The calibration of {method}")
     return METHODS[method](**given)
 
 
+@door(l=whole, counts=optional(wholes), rows=optional(whole), values=optional(whole), prior=text, kinds=names)
 def suppression(
     *,
     l: int,
@@ -86,6 +90,11 @@ def _of_every_table(rows: int, values: int, l: int, prior: str, kinds: Sequence[
             attempt="counts=[...] of one table.",
         )
     refuse_few_values(values, l, "the given tables")
+    if l * (rows - values + 1) <= rows:
+        raise RequestError(
+            f"Every table of {rows} rows in {values} values is {l}-eligible: no row would be withheld.",
+            attempt="more rows, fewer values or a greater l.",
+        )
     found: dict[str, Any] = {"method": "suppression", "rows": rows, "values": values, "l": l, "prior": prior,
                              "bound": 1 / l}  # fmt: skip
     for kind in kinds:
@@ -100,7 +109,13 @@ def perturbed_generalization(**given: Any) -> dict[str, Any]:
     """What p promises against corruption, or the largest p for a promise; `lambda_` is the adversary's skew."""
     from reticent.methods.perturbed_generalization.answers import answer
 
+    if given.get("domain") is not None:
+        given["domain"] = whole(given["domain"], "domain")
     return answer({name.removesuffix("_"): value for name, value in given.items() if value is not None})
 
 
+KNOWN = {
+    "suppression": ("l", "counts", "rows", "values", "prior", "kinds"),
+    "perturbed-generalization": ("p", "k", "s", "lambda_", "rho1", "rho2", "delta", "domain"),
+}
 METHODS = {"suppression": suppression, "perturbed-generalization": perturbed_generalization}

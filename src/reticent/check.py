@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from reticent import registry
+from reticent import notebook, registry
 from reticent.budget import Clock
+from reticent.door import a_job, called, door, names, optional
 from reticent.engines import local
 from reticent.errors import JobError, PromiseUnreachable, RequestError, ReticentError, suggest
 from reticent.explaining import Explained, explain
@@ -76,6 +77,9 @@ class Checked:
     def reachable(self) -> bool:
         return self.methods[0].reachable
 
+    def _repr_html_(self) -> str:
+        return notebook.check(self)
+
     def to_dict(self, *, show_values: bool = False) -> dict[str, Any]:
         """Values of the data only where they are asked for."""
         found = {"reachable": self.reachable, "method": self.methods[0].method, **asdict(self)}
@@ -89,6 +93,7 @@ class Checked:
         return {**found, **more}
 
 
+@door(job=a_job, methods=optional(names), progress=called)
 def check(
     job: Job,
     *,
@@ -164,13 +169,13 @@ def _explained(
     return explain(cells, job.promises, recipe, measure, left)
 
 
-def _others(job: Job, names: Sequence[str] | None) -> list[Method]:
+def _others(job: Job, asked: Sequence[str] | None) -> list[Method]:
     """Methods beside the job's own that can keep every promise, with their parameters at rest."""
-    for name in names or ():
+    for name in asked or ():
         if name not in registry.METHODS:
             raise JobError(f"Unknown method {name!r}.", attempt=suggest(name, registry.METHODS))
     kinds = [
-        registry.method(name) for name in (registry.METHODS if names is None else names) if name != job.method.name
+        registry.method(name) for name in (registry.METHODS if asked is None else asked) if name != job.method.name
     ]
     able = [
         kind

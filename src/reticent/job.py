@@ -8,11 +8,14 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reticent import registry
+from reticent import accepted, notebook, registry
+from reticent.door import an_output, door, optional, options
+from reticent.door import path as a_path
 from reticent.errors import JobError, suggest
-from reticent.models.exact import Number, exact
+from reticent.models.exact import Number, exact, flag
 from reticent.models.promises import Promises
 from reticent.redaction import redacted
+from reticent.table.declaring import columns
 from reticent.table.roles import Column
 from reticent.table.source import Source
 
@@ -52,7 +55,7 @@ class Output:
             ("format", ("parquet", "csv")),
             ("formulas", ("keep", "quote")),
         ):
-            if getattr(self, name) not in known:
+            if not isinstance(getattr(self, name), str) or getattr(self, name) not in known:
                 raise JobError(
                     f"release.{name} = {getattr(self, name)!r} is not known.",
                     attempt=suggest(str(getattr(self, name)), known),
@@ -86,29 +89,29 @@ class Job:
             self,
             *,
             source: Source | str | Path | None = None,
-            columns: Mapping[str, Column],
-            promises: Iterable[Promise],
-            method: Method | None = None,
-            prepare: Iterable[Stage] = (),
+            columns: Mapping[str, Column | str],
+            promises: Promise | Iterable[Promise],
+            method: Method | str | None = None,
+            prepare: Stage | Iterable[Stage] = (),
             release: Output = ...,
             jointly: bool = False,
         ) -> None: ...
 
     def __post_init__(self) -> None:
-        if not isinstance(self.source, Source):
-            given = None if self.source is None else str(self.source)
-            named = {"url": given} if given is not None and "://" in given else {"path": given}
-            object.__setattr__(self, "source", Source(**named))
-        object.__setattr__(self, "promises", Promises.of(self.promises))
-        object.__setattr__(self, "prepare", tuple(self.prepare))
-        if self.method is None:
-            object.__setattr__(self, "method", registry.method("mondrian")())
+        object.__setattr__(self, "source", accepted.source_of(self.source))
+        object.__setattr__(self, "columns", columns(self.columns))
+        object.__setattr__(self, "promises", accepted.promises_of(self.promises))
+        object.__setattr__(self, "prepare", accepted.stages_of(self.prepare))
+        object.__setattr__(self, "method", accepted.method_of(self.method))
+        an_output(self.release, "release")
+        flag(self.jointly, "jointly")
         if not self.columns:
             raise JobError(
                 "The job declares no columns.", attempt="a role for each column; `reticent init DATA` drafts one."
             )
 
     @classmethod
+    @door(path=a_path)
     def read(cls, path: str | Path) -> Job:
         """A job from a TOML file; relative paths in it are relative to it."""
         from reticent.job_file import read
@@ -116,6 +119,7 @@ class Job:
         return read(path)
 
     @classmethod
+    @door(beside=optional(a_path))
     def from_dict(cls, table: Mapping[str, Any], beside: Path | None = None) -> Job:
         """A job from what a TOML file says, each field checked."""
         from reticent.job_file import job_of
@@ -145,8 +149,12 @@ class Job:
         text, url = dumps(self.to_dict()), self.source.url
         return text if url is None or redacted(url) == url else PASSWORD_LEFT_OUT + text
 
+    def _repr_html_(self) -> str:
+        return notebook.job(self)
+
     def at(self, **changes: Any) -> Job:
         """The same job with some parts replaced."""
+        options(changes, [f.name for f in fields(self)], "A job")
         return replace(self, **changes)
 
 

@@ -12,12 +12,14 @@ from reticent.audit.measure.counts import Counts, views
 from reticent.audit.measures import measures, worst
 from reticent.audit.result import plain
 from reticent.audit.sensitive import Sensitive, paths_of
+from reticent.door import a_plan, door
 from reticent.planning import Plan
 from reticent.release.reading.scale import scale
 from reticent.table.domain import TreeDomain
 from reticent.utility import loss
 
 
+@door(planned=a_plan)
 def measure(planned: Plan) -> dict[str, Any]:
     """What the planned groups achieve and lose: every measure that an audit of their release would report."""
     planned.refuse_unlabelled()

@@ -11,6 +11,11 @@ from typing import Any
 
 import polars as pl
 
+from reticent import notebook
+from reticent.audit.result import Audit
+from reticent.door import a_list, door, flag, optional, path, table, text
+from reticent.door import cells as counted_cells
+from reticent.errors import ColumnError, RequestError, suggest
 from reticent.owner import keeping, staging
 from reticent.owner.ledger import Ledger
 from reticent.owner.places import refuse_overlap
@@ -26,6 +31,7 @@ from reticent.table.cells import Cells
 class Release:
     """Files that can be given away.  Made by `publish`, or opened from a folder by `open`."""
 
+    @door(folder=path, owned=optional(table))
     def __init__(self, folder: str | Path, *, owned: dict[str, Any] | None = None):
         self.folder = Path(folder)
         self.manifest: Manifest = bundle.verify(self.folder)
@@ -41,10 +47,14 @@ class Release:
     def columns(self) -> tuple[ColumnEntry, ...]:
         return self.manifest.columns
 
-    @property
-    def audited(self) -> dict[str, Any] | None:
-        """What the audit found at publication; None for a release that was opened."""
-        return None if self._owned is None else self._owned["audit"]
+    @cached_property
+    def audited(self) -> Audit:
+        """What `rt.audit` gives: found at publication or, of a release that was opened, recounted from its files now."""
+        if self._owned is not None:
+            return self._owned["audit"]
+        from reticent.audit.audit import audit
+
+        return audit(self.folder)
 
     @property
     def job_text(self) -> str | None:
@@ -69,10 +79,27 @@ class Release:
     def _reader(self) -> Reader:
         return reader(self.kind)
 
+    @door(bounds=flag)
     def frame(self, *, bounds: bool = False) -> pl.DataFrame:
         """What the recipient sees; with `bounds`, typed lower and upper ends beside each column that has an order."""
         return self._reader.frame(self.tables, self.manifest, bounds=bounds)
 
+    @door(bounds=flag)
+    def to_pandas(self, *, bounds: bool = False) -> Any:
+        """`frame()` as a pandas data frame; texts that are missing are None, numbers that are missing NaN."""
+        try:
+            return self.frame(bounds=bounds).to_pandas()
+        except ImportError:
+            raise RequestError(
+                "pandas is not installed.", attempt="pip install pandas, or release.to_arrow()."
+            ) from None
+
+    @door(bounds=flag)
+    def to_arrow(self, *, bounds: bool = False) -> Any:
+        """`frame()` as a pyarrow table."""
+        return self.frame(bounds=bounds).to_arrow()
+
+    @door(values=optional(a_list), by=text)
     def count(
         self, where: pl.Expr | None = None, values: Iterable[Any] | None = None, *, by: str = "inversion"
     ) -> Answer:
@@ -80,29 +107,37 @@ class Release:
         anatomized one expected, with the least and the most possible."""
         return self._reader.estimate(self.tables, self.manifest, Question.of(where, values, by))
 
-    def query(self, sql: str) -> Answer | list[Answer]:
-        """The answer to a question in SQL, with guaranteed bounds or a standard error where the kind has them.
+    @door(sql=text)
+    def query(self, sql: str) -> Any:
+        """The `Answer` to a question in SQL, with guaranteed bounds or a standard error where the kind has them.
 
-        With GROUP BY a list, each answer with its `keys`.
+        With GROUP BY a list of them, each answer with its `keys`.
         """
         from reticent.query import ask
 
         return ask(self.tables, self.manifest, sql)
 
+    @door(sql=text, dialect=text, table=text)
     def sql(self, sql: str, dialect: str, table: str = "release") -> str:
         """The same question as plain SQL over the tables that `to_database` writes: "duckdb", "sqlite" or "postgresql"."""
         from reticent.query.printed import printed
 
         return printed(self.manifest, sql, dialect, table)
 
+    @door(cells=counted_cells)
     def sight(self, cells: Cells) -> Sight:
         """What an adversary sees who knows the quasi-identifiers of everybody in these cells of the source."""
         return self._reader.sight(self.tables, self.manifest, cells)
 
+    @door(column=text)
     def value_counts(self, column: str) -> pl.DataFrame:
         """The published values of a sensitive column, and the `count` of rows that hold each."""
+        sensitive = [entry.name for entry in self.manifest.named("sensitive")]
+        if column not in sensitive:
+            raise ColumnError(f"{column!r} is no sensitive column of the release.", attempt=suggest(column, sensitive))
         return self._reader.value_counts(self.tables, self.manifest, column)
 
+    @door(target=path, force=flag, again=flag, ledger=optional(path))
     def save(
         self, target: str | Path, *, force: bool = False, again: bool = False, ledger: str | Path | None = None
     ) -> Path:
@@ -120,10 +155,12 @@ class Release:
             if self._owned is None:
                 keeping.put_alone(staged, target, force)
             else:
-                notes = {key: owned[key] for key in ("source", "audit", "job", "promises", "notices")}
+                notes = {key: owned[key] for key in ("source", "job", "promises", "notices")}
+                notes["audit"] = owned["audit"].to_dict()
                 book.keep(staged, target, force=force, again=again, **notes)
         return target
 
+    @door(url=text, table=text)
     def to_database(self, url: str, table: str) -> list[str]:
         """Write the release as tables of a database (PostgreSQL, SQLite, DuckDB) and its manifest beside them."""
         from reticent.release.database import new_file, write
@@ -134,11 +171,15 @@ class Release:
         with staging.new_file(path, only_new=True) as staged:
             return write(self.tables, manifest, url, table, staged)
 
+    def _repr_html_(self) -> str:
+        return notebook.release(self)
+
     def __repr__(self) -> str:
         promises = ", ".join(promise.name for promise in self.manifest.promises)
         return f"<{self.kind} release of {self.manifest.rows:,} rows: {promises}>"
 
 
+@door(folder=path)
 def open(folder: str | Path) -> Release:
     """A release from its folder, complete and undamaged, types restored from the manifest."""
     return Release(folder)

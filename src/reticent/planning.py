@@ -19,6 +19,8 @@ import polars as pl
 
 from reticent import registry
 from reticent.attacks.seen import Seen, of_cells
+from reticent.door import a_job, called, door, flag, optional, whole
+from reticent.door import cells as counted_cells
 from reticent.engines import local
 from reticent.errors import JobError, RequestError
 from reticent.job import Job
@@ -161,6 +163,7 @@ class Plan:
             )
 
 
+@door(job=a_job)
 def count(job: Job, *, frame: Any = None) -> Cells:
     """The cells of the job's table: its distinct combinations with how many rows have each."""
     lazy, columns = read(job, frame)
@@ -169,6 +172,9 @@ def count(job: Job, *, frame: Any = None) -> Cells:
     return jointly(counted) if job.jointly else counted
 
 
+@door(
+    job=a_job, cells=optional(counted_cells), seed=optional(whole), merged=flag, watch=optional(called), progress=called
+)
 def plan(
     job: Job,
     *,

@@ -15,6 +15,7 @@ import polars as pl
 
 from reticent import __version__, registry
 from reticent.audit.result import Audit
+from reticent.door import a_job, a_ledger, called, door, flag, optional, path, whole
 from reticent.engines import local
 from reticent.errors import ColumnError
 from reticent.gate import handed, recount
@@ -48,6 +49,15 @@ from reticent.table.written import as_declared
 Progress = Callable[[str], None]
 
 
+@door(
+    job=a_job,
+    to=optional(path),
+    seed=optional(whole),
+    force=flag,
+    again=flag,
+    ledger=optional(a_ledger),
+    progress=called,
+)
 def publish(
     job: Job,
     *,
@@ -85,7 +95,9 @@ def publish(
         del frames
         progress("auditing")
         found = recount(staged, job, handed(job, counted, writer.recipe))
-        owned = to_own(job, rows, found, (*settled_before, *looked.notices, *_noticed(job, counted.cells), *_wider(job, writer)))
+        owned = to_own(
+            job, rows, found, (*settled_before, *looked.notices, *_noticed(job, counted.cells), *_wider(job, writer))
+        )
         return keep(staged, target, owned, ledger, force=force, again=again)
 
 
@@ -115,7 +127,7 @@ def keep(staged: Path, target: Path | None, owned: dict[str, Any], ledger: Any, 
     """The staged release in its place and in the ledger, or, without a place, temporary until `save`."""
     if target is None:
         return Release(staged, owned={**owned, "temporary": True, "ledger": ledger})
-    Ledger.of(ledger).keep(staged, target, **how, **owned)
+    Ledger.of(ledger).keep(staged, target, **how, **{**owned, "audit": owned["audit"].to_dict()})
     return Release(target, owned=owned)
 
 
@@ -133,7 +145,7 @@ def to_own(job: Job, rows: Rows, found: Audit, notices: Sequence[str]) -> dict[s
     """What the owner's folder keeps of a release."""
     return {
         "source": rows,
-        "audit": found.to_dict(),
+        "audit": found,
         "job": job.to_toml(),
         "promises": [registry.describe(promise) for promise in job.promises],
         "notices": tuple(notices),

@@ -75,7 +75,7 @@ def published(name: str, *turns: pairs.Turn, words: tuple[str, ...] = ()) -> Fea
     def run(pair: Pair, folder: Path) -> None:
         release, frame, job = released(pair, *turns)
         assert_counted(release, frame)
-        assert release.audited["kept"] is not False
+        assert release.audited.kept is not False
         assert_sound(release, frame, pair, job)
 
     return Feature(name, run, words, turns)
@@ -83,7 +83,7 @@ def published(name: str, *turns: pairs.Turn, words: tuple[str, ...] = ()) -> Fea
 
 def publish(pair: Pair, folder: Path) -> None:
     release, frame, _ = released(pair)
-    assert release.audited["kept"] is not False
+    assert release.audited.kept is not False
     assert_counted(release, frame)
 
 

@@ -54,7 +54,7 @@ def test_a_promise_that_is_registered_is_held_to_the_contract(crowds, tmp_path):
     assert {pair.method for pair in mine} == {"mondrian", "mosaic"}
     assert not wrong_cells(mine[0], FEATURES, tmp_path)
     release = rt.publish(crowds, frame=people.people())
-    assert release.audited["promises"][0]["achieved"]["least"] >= 4
+    assert release.audited.promises[0].achieved["least"] >= 4
     assert "at least 4 in a crowd" in (release.folder / "README.md").read_text(encoding="utf-8")
 
 
@@ -78,8 +78,8 @@ def test_a_promise_whose_module_of_judges_does_not_load_is_not_published(crowds,
 def test_a_promise_that_no_file_can_show_is_published_with_the_reason(crowds, register):
     register(catalogue.PROMISES, "crowds", toy_promise.row("candid"))
     release = rt.publish(crowds, frame=people.people())
-    assert release.audited["kept"] is None
-    assert release.audited["promises"][0]["why"] == "no file can show it; the parameters were checked"
+    assert release.audited.kept is None
+    assert release.audited.promises[0].why == "no file can show it; the parameters were checked"
 
 
 def test_an_attack_that_is_registered_attacks_every_kind_or_is_refused(register, tmp_path):

@@ -33,6 +33,14 @@ for method in (rt.Mondrian(), rt.Burel(share=0.9), rt.Sabre(share="3/4"), rt.Bet
                            rt.DistinctLDiversity(2), rt.EntropyLDiversity(2), rt.ProbabilisticLDiversity("5/2"),
                            rt.RecursiveLDiversity(2, 3), rt.SemanticLikeness(4), rt.ProximityLikeness(4, 2.5), rt.LDichotomy(2)],
                  prepare=[rt.Suppression(l=2)])
+promises = [rt.KAnonymity(3), rt.BetaLikeness(1), rt.TCloseness(0.2), rt.RhoGuarantee(0.2, 0.5, 0.1), rt.BTPrivacy(0.3, 0.2)]
+job = rt.Job(columns={"age": "quasi-identifying", "d": rt.sensitive(missing="category")}, promises=promises, method="mosaic")
+alone = job.at(promises=rt.KAnonymity(3), columns={"zip": rt.quasi(hierarchy="zip.csv", missing="refuse"), "id": rt.identifying()})
+strict: rt.Promise = rt.KAnonymity(3)
+way: rt.Method = rt.Distribution(fakes=0.05, group_by=["city"])
+found: rt.Audit = rt.publish(job).audited
+kept_at_publication: bool | None = found.kept
+table = rt.publish(job, frame=rt.datasets.load("census", rows=10, seed=1)).to_pandas()
 rows: int = len(rt.publish(job).frame())
 kept_all: bool | None = rt.audit("release", source="a.csv").kept
 """
@@ -44,7 +52,24 @@ WRONG = {
     "rt.Job(columns={}, promises=[rt.KAnonymity(3)], method=rt.KAnonymity(3))": "arg-type",
     "rt.Job(columns={}, promises=[rt.KAnonymity(3)], prepare=[rt.Mosaic()])": "list-item",
     "rt.publish(3)": "arg-type",
+    "rt.quasi(round_to=3)": "call-arg",
+    "rt.sensitive(hierachy='a.csv')": "call-arg",
+    "rt.publish(rt.Job.read('a.toml'), fram=3)": "call-arg",
+    "rt.Job(columns={'age': 3}, promises=[rt.KAnonymity(3)])": "dict-item",
 }
+
+
+def code_of(page: Path) -> str:
+    """The Python of a page, as its reader types it: one block after the other."""
+    return "\n".join(FENCE.findall(page.read_text(encoding="utf-8")))
+
+
+def page_name(path: Path) -> str:
+    return "page_" + re.sub(r"\W", "_", str(path.relative_to(ROOT / "docs").with_suffix("")))
+
+
+EXAMPLES = {f"example_{path.stem}": path for path in sorted((ROOT / "examples").glob("*.py"))}
+PAGES = [path for path in sorted((ROOT / "docs").rglob("*.md")) if code_of(path)]
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +77,11 @@ def said(tmp_path_factory) -> dict[str, str]:
     """What the checker says of each of these texts, in one run: the greater part of it reads the package."""
     pytest.importorskip("mypy", reason="mypy comes with the extras test and lint")
     folder = tmp_path_factory.mktemp("types")
-    texts = {"readme": "\n".join(FENCE.findall((ROOT / "README.md").read_text(encoding="utf-8"))), "right": RIGHT}
+    texts = {"readme": code_of(ROOT / "README.md"), "right": RIGHT}
+    texts |= {
+        page_name(path): f"# mypy: no-strict-optional\n{code_of(path)}" for path in PAGES
+    }  # an estimate may be NULL
+    texts |= {name: path.read_text(encoding="utf-8") for name, path in EXAMPLES.items()}
     texts |= {f"wrong{at}": f"import reticent as rt\n{line}\n" for at, line in enumerate(WRONG)}
     for name, text in texts.items():
         (folder / f"{name}.py").write_text(text, encoding="utf-8")
@@ -73,7 +102,7 @@ def said(tmp_path_factory) -> dict[str, str]:
     return lines
 
 
-@pytest.mark.parametrize("name", ["readme", "right"])
+@pytest.mark.parametrize("name", ["readme", "right", *EXAMPLES, *map(page_name, PAGES)])
 def test_right_code_passes_a_type_checker(said, name):
     assert not said[name]
 

@@ -109,4 +109,4 @@ def test_a_release_counts_the_rows_its_stages_withheld(monkeypatch):
     assert release.manifest.withheld > 0
     assert len(release.frame()) + release.manifest.withheld == len(frame)
     assert release.manifest.prepare == (Described("thinning", {"share": 0.25}),)
-    assert release.audited["kept"] is True
+    assert release.audited.kept is True

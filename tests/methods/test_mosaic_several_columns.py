@@ -103,7 +103,7 @@ def test_the_census_with_several_sensitive_columns_passes_its_own_audit(l: int, 
             job = rt.Job(columns={**quasi, **{name: rt.sensitive() for name in names}}, promises=promises, jointly=jointly,
                          method=Mosaic(effort=effort, threads=1), release=rt.Output(undeclared="drop"))  # fmt: skip
             release = rt.publish(job, frame=frame, seed=1)
-            assert all(entry["kept"] for entry in release.audited["promises"])
+            assert all(verdict.kept for verdict in release.audited.promises)
 
 
 @pytest.mark.parametrize("beside", [[], [rt.KAnonymity(3)]], ids=["alone", "with k"])
@@ -112,4 +112,4 @@ def test_k_map_needs_no_sensitive_column(beside: list):
     job = rt.Job(columns={"age": rt.quasi(numeric=True)}, promises=[rt.KMap(25, population=people), *beside],
                  method=Mosaic(effort="quick"))  # fmt: skip
     release = rt.publish(job, frame=people[:90], seed=1)
-    assert all(entry["kept"] for entry in release.audited["promises"])
+    assert all(verdict.kept for verdict in release.audited.promises)

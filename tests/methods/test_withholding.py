@@ -41,8 +41,8 @@ def test_one_outlier_is_withheld_where_five_would_lose_more():
     release = rt.publish(job("0.02"), frame=crowd())
     assert release.manifest.withheld == 1
     assert "95" not in "".join(release.frame()["age"])
-    assert release.audited["withheld"] == 1
-    assert release.audited["utility"]["ail"] == pytest.approx(1 / 201)
+    assert release.audited.withheld == 1
+    assert release.audited.utility["ail"] == pytest.approx(1 / 201)
     assert "1 row(s) were withheld" in (release.folder / "README.md").read_text()
     assert rt.audit(release, source=crowd()).kept
 
@@ -93,7 +93,7 @@ def test_other_generalizing_methods_withhold_too(method):
 def test_check_expects_what_publishing_does():
     found = check(job("0.02"), frame=crowd(), methods=[]).methods[0]
     release = rt.publish(job("0.02"), frame=crowd())
-    assert (found.withheld, found.ail) == (1, pytest.approx(release.audited["utility"]["ail"]))
+    assert (found.withheld, found.ail) == (1, pytest.approx(release.audited.utility["ail"]))
 
 
 def test_weights_say_which_columns_stand_out():

@@ -123,9 +123,9 @@ def test_methods_keep_them_and_the_audit_recounts_them(promise, sensitive: dict,
     frame = people().select(list(columns))
     job = rt.Job(columns=columns, promises=[promise], method=registry.method(method)())
     release = rt.publish(job, frame=frame, seed=1)
-    verdict = release.audited["promises"][0]
-    assert verdict["kept"] is True
-    assert verdict["evidence"] == "recounted"
+    verdict = release.audited.promises[0]
+    assert verdict.kept is True
+    assert verdict.evidence == "recounted"
     groups = [
         dict(zip(*part[next(iter(sensitive))].value_counts().get_columns(), strict=True))
         for part in release.frame().partition_by("age")

@@ -143,7 +143,7 @@ def test_people_beyond_a_top_count_at_the_top_and_the_audit_agrees(kind):
     )
     release = rt.publish(job, frame=pl.DataFrame({"age": ages}))
     assert release.frame()["age"].n_unique() == 2
-    assert release.audited["promises"][0]["achieved"] == {"k": 2}
+    assert release.audited.promises[0].achieved == {"k": 2}
 
 
 def test_a_population_of_a_type_that_cannot_be_compared_is_refused_by_name():

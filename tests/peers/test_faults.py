@@ -127,7 +127,7 @@ def test_more_people_in_a_group_than_there_are_is_refused_in_words():
     assert (
         rt.publish(
             rt.Job(columns=PEOPLE, promises=[rt.KAnonymity(240)]), frame=pl.read_csv(MADE / "people.csv")
-        ).audited["groups"]
+        ).audited.groups
         == 1
     )
 

@@ -59,7 +59,7 @@ def test_a_group_of_missing_and_known_values_prints_a_star(tmp_path):
     release = publish(tmp_path, [rt.KAnonymity(100)])
     assert set(release.frame()["age"]) == {"*"}
     assert set(release.frame()["town"]) == {"*"}
-    assert release.audited["utility"]["ail"] == 1
+    assert release.audited.utility["ail"] == 1
 
 
 def test_rows_with_missing_values_are_all_published(tmp_path):
@@ -82,7 +82,7 @@ def test_a_missing_sensitive_value_never_counts_toward_diversity(tmp_path):
 
     release = publish(tmp_path, [DistinctLDiversity(3)])
     assert min(len(set(group) - {None}) for group in groups_of(release)) >= 3
-    assert release.audited["achieved"]["distinct-l-diversity"] == 3
+    assert release.audited.achieved["distinct-l-diversity"] == 3
 
 
 @pytest.mark.parametrize(

@@ -83,7 +83,7 @@ def test_a_population_promise_is_audited_against_its_population(tmp_path):
         """
     )
     release = rt.publish(rt.Job.read(tmp_path / "job.toml"), to=tmp_path / "release")
-    assert release.audited["promises"][0]["kept"] is True
+    assert release.audited.promises[0].kept is True
     assert str(tmp_path) not in (tmp_path / "release/manifest.json").read_text()
 
 
@@ -91,5 +91,5 @@ def test_combined_values_have_no_ordered_distance_whatever_the_order_of_the_rows
     columns = {"age": rt.quasi(), "illness": rt.sensitive(), "city": rt.sensitive()}
     job = rt.Job(columns=columns, promises=[rt.KAnonymity(5)], jointly=True, release=rt.Output(undeclared="drop"))
     release = rt.publish(job, frame=people(), seed=1)
-    assert "t-closeness-equal" in release.audited["achieved"]
-    assert "t-closeness-ordered" not in release.audited["achieved"]
+    assert "t-closeness-equal" in release.audited.achieved
+    assert "t-closeness-ordered" not in release.audited.achieved

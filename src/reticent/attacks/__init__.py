@@ -6,15 +6,19 @@ attack(release, source, "naive-bayes")
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from inspect import signature
 from typing import Any
 
 from reticent import catalogue
+from reticent.door import a_job, door, marks, names, optional, options, place, table, text
 from reticent.errors import RequestError, suggest
 from reticent.owner.reading import reading_of
 
 ATTACKS = catalogue.ATTACKS
 
 
+@door(release=place, source=optional(place), name=text, missing=marks, job=optional(a_job), quasi=optional(names),
+      sensitive=optional(names), hierarchy=optional(table))  # fmt: skip
 def attack(
     release: Any,
     source: Any = None,
@@ -39,6 +43,7 @@ def attack(
     if name not in ATTACKS:
         raise RequestError(f"There is no attack {name!r}.", attempt=suggest(str(name), ATTACKS))
     function = catalogue.load(ATTACKS[name].function)
+    options(how, _options(function), f"The attack {name!r}")
     if hasattr(release, "seen"):
         return function(_seen_of_plan(release, source, name), **how)
     foreign = is_plain(release)
@@ -64,6 +69,12 @@ def _targets(release: Any, source: Any, job: Any, missing: tuple[str, ...], name
         raise RequestError(why, attempt="source=..., --source DATA.")
     given, frame = reading_of(release, source, job, missing=missing)
     return (given if frame is None else frame), given.missing
+
+
+def _options(function: Any) -> list[str]:
+    """What an attack lets its caller choose: its parameters that are given by name and have a default."""
+    given = [one for one in signature(function).parameters.values() if one.default is not one.empty]
+    return [one.name for one in given if one.name != "missing"]
 
 
 def _refuse_roles(roles: Mapping[str, Any]) -> None:

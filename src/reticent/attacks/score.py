@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from reticent import notebook
+
 Z = 1.959963984540054  # 95 %
 
 
@@ -25,6 +27,9 @@ class Outcome:
     promised: float | None
     guess: np.ndarray = field(repr=False)
     posterior: np.ndarray = field(repr=False)
+
+    def _repr_html_(self) -> str:
+        return notebook.attack(self)
 
     def to_dict(self) -> dict[str, Any]:
         names = ("attack", "targets", "success", "low", "high", "baseline", "worst_posterior", "promised")

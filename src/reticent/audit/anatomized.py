@@ -125,7 +125,7 @@ def _values(link: Linked, rows: pl.DataFrame, held: pl.DataFrame, people: pl.Ser
         "values",
         not foreign and not misplaced,
         {"foreign_values": foreign, "misplaced_values": misplaced},
-        f"{foreign:,} value(s) are not the source's; {misplaced:,} stand in a group whose people do not have them",
+        f"{foreign:,} published value(s) do not occur in the source; {misplaced:,} stand in a group whose people do not have them",
     )
 
 

@@ -27,8 +27,11 @@ from reticent.audit.result import Audit
 from reticent.audit.risk import of_groups
 from reticent.audit.subject import Subject, of_folder, of_table
 from reticent.audit.withholding import withheld_as_stated
+from reticent.door import a_job, door, marks, names, optional, place, table, text
+from reticent.door import promises as promises_of
 from reticent.errors import BundleDamaged, JobError
 from reticent.owner.reading import reading_of, told
+from reticent.table.declaring import columns as columns_of
 from reticent.table.roles import Column, Role
 from reticent.table.source import collect, scan
 from reticent.table.spelling import notice
@@ -48,6 +51,9 @@ class Handed:
     published: Callable[[str], Mapping[str, int]] | None = None
 
 
+@door(release=place, source=optional(place), expect_digest=optional(text), job=optional(a_job), columns=optional(columns_of),
+      quasi=optional(names), sensitive=optional(names), hierarchy=optional(table), missing=marks, promises=promises_of,
+      population=optional(place))  # fmt: skip
 def audit(release: Any, *, source: Any = None, expect_digest: str | None = None, job: Any = None,
           columns: Mapping[str, Column] | None = None, quasi: Iterable[str] | None = None, sensitive: Iterable[str] | None = None,
           hierarchy: Mapping[str, Any] | None = None, missing: Sequence[str] = (), promises: Iterable[Any] = (),

@@ -41,10 +41,11 @@ class Order:
                 "shuffled": self.shuffled}  # fmt: skip
 
     def __str__(self) -> str:
+        """A sentence without its full stop."""
         if self.canonical:
-            return "rows are sorted by all that they show"
-        return (f"row order: {self.statistic} {self.correlation:+.4f}, p = {self.p_value:.2g} "
-                f"({'shuffled' if self.shuffled else 'NOT shuffled'} at {self.significance:g})")  # fmt: skip
+            return "Rows are sorted by all that they show, which tells nothing more"
+        measured = f"{self.statistic} with the source {self.correlation:+.4f}, p = {self.p_value:.2g}"
+        return f"Rows are {'in random order' if self.shuffled else 'NOT in random order'} ({measured})"
 
 
 CANONICAL = Order(0.0, 1.0, canonical=True)

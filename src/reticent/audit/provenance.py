@@ -43,22 +43,43 @@ class Provenance:
                  "leaks": [{"column": leak.column, "file": leak.file, "values": leak.values} for leak in self.leaks]}  # fmt: skip
         for finding in self.findings:
             found |= finding.facts
-        return {**found, "odd_bytes": list(self.odd)} if self.odd else found
+        found |= {"odd_bytes": list(self.odd)} if self.odd else {}
+        return {**found, "sentences": self.sentences}
 
-    def __str__(self) -> str:
-        lines = [
-            f"  against the source ({self.rows:,} rows, {self.withheld:,} of them not published): {'passed' if self.passed else 'FAILED'}"
-        ]
-        if self.stated is not None and self.withheld != self.stated:
-            lines.append(f"    the release says that {self.stated:,} rows were withheld")
-        lines.append(f"    {self.unmatched:,} published rows stand for no source row of their own")
-        lines += [f"    {self.order}", *(f"    {finding.sentence}" for finding in self.findings)]
-        lines += [
-            f"    {name} is not written as reticent writes it: its bytes may carry more than its rows"
+    @property
+    def sentences(self) -> list[str]:
+        """What was found, for people: one sentence for each thing that was looked at."""
+        said = [f"The comparison with the source {'passed' if self.passed else 'FAILED'}."]
+        said.append(self._withheld())
+        said.append(
+            f"{self.unmatched:,} published rows stand for no source row of their own."
+            if self.unmatched
+            else "Every published row stands for a source row of its own."
+        )
+        said += [f"{self.order}.", *(_sentence(finding.sentence) for finding in self.findings)]
+        said += [
+            f"The file {name} is not written as reticent writes it: its bytes may carry more than its rows."
             for name in self.odd
         ]
-        lines += [f"    LEAK: {leak.values:,} value(s) of {leak.column!r} in {leak.file}" for leak in self.leaks]
-        return "\n".join(lines if self.leaks else [*lines, "    nothing else of the source was found in the release"])
+        said += [f"LEAK: {leak.values:,} value(s) of {leak.column!r} stand in {leak.file}." for leak in self.leaks]
+        return said if self.leaks else [*said, "Nothing else of the source was found in the release."]
+
+    def _withheld(self) -> str:
+        if self.stated is not None and self.withheld != self.stated:
+            return f"{self.withheld:,} of {self.rows:,} source rows are not published, and the release states {self.stated:,}."
+        if not self.withheld:
+            return f"All {self.rows:,} source rows are published."
+        return f"{self.withheld:,} of {self.rows:,} source rows are not published."
+
+    def __str__(self) -> str:
+        first, *rest = self.sentences
+        return "\n".join([f"  {first}", *(f"    {sentence}" for sentence in rest)])
+
+
+def _sentence(text: str) -> str:
+    """A finding of a kind, from a capital letter to a full stop."""
+    words = " ".join(text.split())
+    return f"{words[:1].upper()}{words[1:]}" + ("" if words.endswith((".", "!", "?")) else ".")
 
 
 def trace(recounted: Recounted, matching: Matching, source: pl.DataFrame) -> Provenance:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+from reticent import notebook
 from reticent.audit.identity import Identity
 from reticent.audit.judge import Verdict
 from reticent.audit.risk import Risk
@@ -75,6 +76,9 @@ class Audit:
         if self.notes:
             found["notes"] = list(self.notes)
         return found
+
+    def _repr_html_(self) -> str:
+        return notebook.audit(self)
 
     def __str__(self) -> str:
         lines = [f"{self.rows:,} rows in {self.groups:,} groups, {self.withheld:,} withheld: {WORDS[self.verdict]}", ""]

@@ -23,7 +23,9 @@ from reticent.audit.measure.comparison import exact
 from reticent.audit.population import population_sizes
 from reticent.audit.separation import Identifying, identifying
 from reticent.audit.subject import of_folder, of_table
+from reticent.door import a_job, door, flag, marks, names, optional, place, share
 from reticent.owner.reading import reading_of
+from reticent.table.declaring import columns as columns_of
 from reticent.table.roles import Column, Role
 
 THRESHOLD = Fraction(1, 5)
@@ -80,6 +82,8 @@ class Risk:
         return "\n".join(lines)
 
 
+@door(table=place, quasi=optional(names), columns=optional(columns_of), job=optional(a_job), population=optional(place),
+      threshold=share, missing=marks, pairs=flag)  # fmt: skip
 def risk(table: Any, *, quasi: Iterable[str] | None = None, columns: Mapping[str, Column] | None = None, job: Any = None,
          population: Any = None, threshold: object = THRESHOLD, missing: Sequence[str] = (), pairs: bool = True) -> Risk:  # fmt: skip
     """Risk of a release folder, an opened release, or any table: a path or a frame with the quasi-identifiers by name (all columns if none)."""

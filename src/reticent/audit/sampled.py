@@ -182,8 +182,8 @@ def _finding(test: Drawn | None) -> Finding:
         "drawn",
         test.passed,
         facts,
-        f"p, the domain and the groups' true values {said} the {test.groups:,} published ones ({test.tests} tests, worst "
-        f"p-value {test.worst:.2g});\n    so many groups {power} show values that were left as they were",
+        f"the true values of the groups, redrawn with p over the domain, {said} the {test.groups:,} published values "
+        f"({test.tests} tests, worst p-value {test.worst:.2g}); this number of groups {power} reveal values that were not redrawn",
     )
 
 

@@ -44,7 +44,7 @@ def findings(recounted: Recounted, link: Linked, people: pl.Series) -> tuple[Fin
             "generalization",
             fine,
             facts,
-            f"{unmatched + foreign:,} value(s) of people have no node of their own in their group; {excess:,} fake(s) more than declared",
+            f"{unmatched + foreign:,} value(s) of people have no node of their own in their group; the release has {excess:,} fake(s) more than declared",
         ),
         *_targets(recounted, targeted, method, theirs[known], value[known]),
     )
@@ -133,6 +133,6 @@ def _targets(
         apart = sum((abs(p - Fraction(h, rows)) for p, h in zip(shares, held, strict=True)), Fraction(0)) / 2
         worst = max(worst, apart)
     sentence = (
-        f"a group's target is within {float(worst):.3g} of its own distribution; {float(allowed):.3g} is declared"
+        f"every target is within {float(worst):.3g} of its group's own distribution; {float(allowed):.3g} is declared"
     )
     return (Finding("targets", worst <= allowed, {"target_distance": float(worst)}, sentence),)

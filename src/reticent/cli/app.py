@@ -37,7 +37,18 @@ def command(words: Sequence[str] = ()) -> Any:
     for name in (named,) if named in COMMANDS else COMMANDS:
         module = import_module(f"reticent.cli.{name}")
         app.command(name, cls=Careful, epilog=f"Example:  {module.EXAMPLE}")(getattr(module, name))
-    return typer.main.get_command(app)
+    return _without_types_of_flags(typer.main.get_command(app))
+
+
+def _without_types_of_flags(parser: Any) -> Any:
+    """A switch takes no value: its help says no type."""
+    top_context = parser.context_class(parser, **parser.context_settings)
+    contexts = [top_context, *(part.context_class(part, parent=top_context) for part in parser.commands.values())]
+    for context in contexts:
+        for option in context.command.get_params(context):
+            if getattr(option, "is_flag", False):
+                option.metavar = ""
+    return parser
 
 
 def top(

@@ -36,7 +36,7 @@ def attack(
     prior: Annotated[
         str | None, typer.Option("--prior", metavar="FILE", help="background: beliefs of one's own, or `uniform`.", show_default=False)
     ] = None,
-    job: Annotated[Path | None, typer.Option("--job", metavar="JOB", help="Of a plain file: the roles of its columns.", show_default=False)] = None,
+    job: Annotated[Path | None, typer.Option("--job", metavar="JOB", help="For a plain file, a job with the roles of its columns.", show_default=False)] = None,
     quasi: Annotated[str | None, typer.Option("--quasi", metavar="A,B", help="A plain file's quasi-identifiers.", show_default=False)] = None,
     sensitive: Annotated[str | None, typer.Option("--sensitive", metavar="C", help="A plain file's sensitive column.", show_default=False)] = None,
     hierarchy: Annotated[
@@ -113,7 +113,9 @@ def attack(
         try:
             with stages(json) as progress:
                 progress(f"attacking as {one}")
-                asked = {"background": knowledge, "corruption": learned, "singling-out": {"others": others}}.get(one, {})
+                asked = {"background": knowledge, "corruption": learned, "singling-out": {"others": others}}.get(
+                    one, {}
+                )
                 outcomes.append(run(release, read, one, **given, **asked).to_dict())
         except RequestError as error:
             if name:

@@ -32,11 +32,11 @@ def audit(
         typer.Option("--source", metavar="DATA", help="Also compare with the data it was made from, and look for leaks: a file, or a database's address.", show_default=False),
     ] = None,
     expect_digest: Annotated[
-        str | None, typer.Option("--expect-digest", metavar="SHA256", help="Refuse a release that was changed since.", show_default=False)
+        str | None, typer.Option("--expect-digest", metavar="SHA256", help="Refuse a release whose digest is another: it was changed.", show_default=False)
     ] = None,
     job: Annotated[
         Path | None,
-        typer.Option("--job", metavar="JOB", help="Of a plain file: roles and promises. Of a release: how it was made, to be compared.", show_default=False),
+        typer.Option("--job", metavar="JOB", help="For a plain file, a job with the roles and promises; for a release, the job to compare it with.", show_default=False),
     ] = None,
     population: Annotated[
         Path | None, typer.Option("--population", metavar="DATA", help="The population table that k-map promises about.", show_default=False)

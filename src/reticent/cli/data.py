@@ -13,9 +13,9 @@ EXAMPLE = "reticent data census --rows 100000 --seed 1 -o census.parquet"
 
 
 def data(
-    name: Annotated[str | None, typer.Argument(metavar="NAME", help="Which; without it the names are listed.", show_default=False)] = None,
-    rows: Annotated[int | None, typer.Option("--rows", help="How many; of recorded data the first so many.", show_default=False)] = None,
-    seed: Annotated[int | None, typer.Option("--seed", help="Of generated data.", show_default=False)] = None,
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="The data set; without it the names are listed.", show_default=False)] = None,
+    rows: Annotated[int | None, typer.Option("--rows", help="How many rows to make; of recorded data, how many of its first rows to keep.", show_default=False)] = None,
+    seed: Annotated[int | None, typer.Option("--seed", help="The seed of generated data.", show_default=False)] = None,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="A .csv or .parquet file; by default NAME.csv.", show_default=False),

@@ -41,7 +41,7 @@ name = "mondrian"
 
 
 def demo(
-    to: Annotated[Path, typer.Option("--to", metavar="FOLDER", help="Where; an earlier demo there is made anew.")] = Path("demo"),
+    to: Annotated[Path, typer.Option("--to", metavar="FOLDER", help="The folder to write to; an earlier demo in it is overwritten.")] = Path("demo"),
     rows: Annotated[int, typer.Option("--rows", help="How many people the census generator makes.")] = 20_000,
     json: Json = False,
 ) -> None:  # fmt: skip

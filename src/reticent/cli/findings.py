@@ -25,14 +25,9 @@ def say_findings(found: Mapping[str, Any]) -> None:
     if found["promises"]:
         say("")
         say_table(("promise", "asked", "achieved", "kept", "evidence"), map(_promise, found["promises"]), indent=2)
-    measures = {**found["achieved"], **found.get("utility", {})}
-    measures = {name: _measure(value) for name, value in measures.items() if not isinstance(value, Mapping)}
-    if measures:
-        say("")
-        say_table(("measure", "achieved"), measures.items(), indent=2)
+    _say_measures(found)
     if source := found.get("source"):
-        say("")
-        say_table(("against the source", ""), [(name, _measure(value)) for name, value in source.items()], indent=2)
+        say("", *source["sentences"])
         if not source["passed"]:
             say("", f"The comparison with the source failed. {READ_OTHERWISE}")
     if carried := found.get("carried"):
@@ -56,6 +51,20 @@ def say_findings(found: Mapping[str, Any]) -> None:
         say("", f"Note: {line}")
     if identity := found.get("identity"):
         say("", identity["says"])
+
+
+def _say_measures(found: Mapping[str, Any]) -> None:
+    """Every measure; where several columns are sensitive, the worst of them and each column's own."""
+    columns: Mapping[str, Mapping[str, Any]] = found.get("achieved_by_column", {})
+    measures = {**found["achieved"], **found.get("utility", {})}
+    rows = [
+        (name, _measure(value), *(_measure(one[name]) if name in one else "" for one in columns.values()))
+        for name, value in measures.items()
+        if not isinstance(value, Mapping)
+    ]
+    if rows:
+        say("")
+        say_table(("measure", "achieved, at worst" if columns else "achieved", *columns), rows, indent=2)
 
 
 def _promise(entry: Mapping[str, Any]) -> tuple[str, ...]:

@@ -22,7 +22,7 @@ def init(
     ] = None,
     missing: Missing = None,
     delimiter: Annotated[str | None, typer.Option("--delimiter", help="Between the fields of a CSV; by default the likeliest.", show_default=False)] = None,
-    encoding: Annotated[str, typer.Option("--encoding", help="Of a CSV.")] = "utf-8",
+    encoding: Annotated[str, typer.Option("--encoding", help="The encoding of a CSV, such as latin-1.")] = "utf-8",
     force: Force = False,
     json: Json = False,
 ) -> None:  # fmt: skip

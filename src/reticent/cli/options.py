@@ -19,7 +19,7 @@ ShowValues = Annotated[
     bool,
     typer.Option("--show-values", help="List the values an error speaks of. They may be a person's: not for logs."),
 ]
-Force = Annotated[bool, typer.Option("--force", help="Replace what stands there.")]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite an existing release.")]
 Missing = Annotated[
     list[str] | None,
     typer.Option("--missing", metavar="TEXT", help="A text that means missing, such as '?'; may be repeated."),

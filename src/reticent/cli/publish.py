@@ -20,17 +20,17 @@ def publish(
     ],
     force: Force = False,
     again: Annotated[
-        bool, typer.Option("--again", help="Publish rows that the ledger knows; two releases can be joined.")
+        bool, typer.Option("--again", help="Publish people again whom the ledger knows; the two releases can be joined.")
     ] = False,
     ledger: Annotated[
         Path | None,
-        typer.Option("--ledger", metavar="FOLDER", show_default=False, help="Instead of RETICENT_LEDGER or your own."),
+        typer.Option("--ledger", metavar="FOLDER", show_default=False, help="The ledger to use instead of RETICENT_LEDGER or your own."),
     ] = None,
     seed: Annotated[
-        int | None, typer.Option("--seed", help="Repeatable, for tests and studies; stamped 'not for publication'.", show_default=False)
+        int | None, typer.Option("--seed", help="Make a repeatable release, for tests and studies; it is stamped 'not for publication'.", show_default=False)
     ] = None,
     format: Annotated[
-        str | None, typer.Option("--format", metavar="parquet|csv", help="Instead of the job's.", show_default=False)
+        str | None, typer.Option("--format", metavar="parquet|csv", help="The file format, instead of the job's.", show_default=False)
     ] = None,
     batch_by: Annotated[
         str | None,
@@ -62,7 +62,7 @@ def publish(
         return _batches(wanted, batch_by, output, json, seed=seed, force=force, again=again, ledger=ledger)
     with stages(json) as progress:
         release = publish_job(wanted, to=output, seed=seed, force=force, again=again, ledger=ledger, progress=progress)
-    found, owner = release.audited or {}, owner_folder(output)
+    found, owner = release.audited.to_dict(), owner_folder(output)
     together = no_longer_promised(Ledger.of(ledger).together_with(output))
     if json:
         said = {"notices": list(release.notices), "together": together}

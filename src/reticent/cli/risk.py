@@ -24,7 +24,7 @@ def risk(
     population: Annotated[
         Path | None, typer.Option("--population", metavar="DATA", help="A population table with the same columns: adds the journalist.", show_default=False)
     ] = None,
-    threshold: Annotated[str, typer.Option("--threshold", metavar="SHARE", help="A record is at risk above this.")] = "0.2",
+    threshold: Annotated[str, typer.Option("--threshold", metavar="SHARE", help="A record is at risk where its risk is above this share.")] = "0.2",
     missing: Missing = None,
     delimiter: Delimiter = None,
     quote: Quote = None,

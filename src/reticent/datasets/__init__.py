@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from reticent.door import door, optional, path, text, whole
 from reticent.errors import RequestError, suggest
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ __all__ = ["hierarchies", "load", "names", "write_hierarchies"]
 Rows = list[list[str]]
 
 
+@door(name=text, rows=optional(whole), seed=optional(whole))
 def load(name: str, rows: int | None = None, seed: int | None = None) -> pl.DataFrame:
     """The table of that name: a generated one has as many rows as asked for, a fetched one its first so many."""
     if name not in LOADERS:
@@ -32,6 +34,7 @@ def names() -> tuple[str, ...]:
     return tuple(LOADERS)
 
 
+@door(name=text)
 def hierarchies(name: str) -> dict[str, Rows]:
     """Hierarchies for the categorical columns of a data set, each as rows in ARX's layout."""
     if name not in LOADERS:
@@ -47,6 +50,7 @@ def hierarchies(name: str) -> dict[str, Rows]:
     return {column: tree for column, tree in census_hierarchies().items() if column in attributes}
 
 
+@door(name=text, folder=path)
 def write_hierarchies(name: str, folder: str) -> list[str]:
     """Save a data set's hierarchies as `<column>.csv`, `;` between levels; returns the paths."""
     from reticent.datasets.census_hierarchies import write_hierarchies

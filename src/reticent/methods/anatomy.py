@@ -22,9 +22,11 @@ from typing import ClassVar
 
 import numpy as np
 
+from reticent.door import typed
 from reticent.errors import JobError, PromiseUnreachable, suggest
 from reticent.kernels.hilbert import hilbert_keys
 from reticent.methods.classes.retrieve import curve_bits, grid
+from reticent.methods.protocols import Method
 from reticent.models.distinct_l_diversity import DistinctLDiversity
 from reticent.models.entropy_l_diversity import EntropyLDiversity
 from reticent.models.probabilistic_l_diversity import ProbabilisticLDiversity
@@ -39,7 +41,7 @@ Diversity = ProbabilisticLDiversity | DistinctLDiversity | EntropyLDiversity
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Anatomy:
+class Anatomy(Method):
     """`grouping`: rows that happen to be dealt together, or neighbours on the Hilbert curve."""
 
     grouping: str = "random"
@@ -49,6 +51,7 @@ class Anatomy:
     keeps: ClassVar[tuple[type, ...]] = (ProbabilisticLDiversity, DistinctLDiversity, EntropyLDiversity)
 
     def __post_init__(self) -> None:
+        typed(self)
         if self.grouping not in GROUPINGS:
             raise JobError(
                 f"anatomy: grouping = {self.grouping!r} is not known.", attempt=suggest(str(self.grouping), GROUPINGS)

@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from reticent.door import typed
 from reticent.errors import JobError
 from reticent.models.caps import Caps, upper_caps, ways
 from reticent.models.exact import Number, below, exact, whole
+from reticent.models.shapes import Promise
 
 
 @dataclass(frozen=True, slots=True)
-class AlphaKAnonymity:
+class AlphaKAnonymity(Promise):
     """size >= k and count <= alpha * size for every value."""
 
     alpha: Fraction
@@ -34,6 +36,7 @@ class AlphaKAnonymity:
         def __init__(self, alpha: Number, k: int, column: str | None = None) -> None: ...
 
     def __post_init__(self) -> None:
+        typed(self)
         object.__setattr__(self, "alpha", exact(self.alpha, "alpha"))
         object.__setattr__(self, "k", whole(self.k, "k"))
         if not 0 < self.alpha <= 1:

@@ -17,13 +17,15 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from reticent.door import typed
 from reticent.errors import JobError
 from reticent.models.caps import Caps, fractions, left_out, upper_caps, ways
 from reticent.models.exact import Number, at_most_log, below, below_real, exact, flag, log_bounds
+from reticent.models.shapes import Promise
 
 
 @dataclass(frozen=True, slots=True)
-class BetaLikeness:
+class BetaLikeness(Promise):
     """No group lifts a value of frequency p above p * (1 + min(beta, -ln p))."""
 
     beta: Fraction
@@ -41,6 +43,7 @@ class BetaLikeness:
         ) -> None: ...
 
     def __post_init__(self) -> None:
+        typed(self)
         object.__setattr__(self, "beta", exact(self.beta, "beta"))
         flag(self.enhanced, "enhanced")
         flag(self.two_sided, "two_sided")

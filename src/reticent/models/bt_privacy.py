@@ -12,18 +12,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from reticent.door import typed
 from reticent.models.background import parameters
 from reticent.models.background.beliefs import POSTERIORS
 from reticent.models.background.bound import bind, reason, warnings
 from reticent.models.background.proposal import propose
-from reticent.models.shapes import Check, Groups
+from reticent.models.exact import Number
+from reticent.models.shapes import Check, Groups, Promise
 from reticent.table.cells import Cells
 
 
 @dataclass(frozen=True, slots=True)
-class BTPrivacy:
+class BTPrivacy(Promise):
     """An adversary of this bandwidth moves no belief by more than t."""
 
     bandwidth: Any
@@ -41,7 +43,22 @@ class BTPrivacy:
     labels: ClassVar[str] = "sets"
     whole_table: ClassVar[bool] = True
 
+    if TYPE_CHECKING:  # what may be given; the fields are what is kept
+
+        def __init__(
+            self,
+            bandwidth: Any,
+            t: Number,
+            smoothing: Number = 0,
+            posterior: str = "omega",
+            kernel: str = "epanechnikov",
+            base: str | int = 2,
+            distances: Mapping[str, Any] | None = None,
+            column: str | None = None,
+        ) -> None: ...
+
     def __post_init__(self) -> None:
+        typed(self)
         object.__setattr__(self, "bandwidth", parameters.bandwidths(self.bandwidth))
         object.__setattr__(self, "t", parameters.threshold(self.t, self.name))
         object.__setattr__(self, "smoothing", parameters.smoothing_bandwidth(self.smoothing))

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from reticent.door import typed
 from reticent.errors import JobError, suggest
 from reticent.models.caps import Caps, fractions, left_out, upper_caps, ways
 from reticent.models.exact import (
@@ -33,12 +34,13 @@ from reticent.models.exact import (
     log_bounds,
     sign_of_log_sum,
 )
+from reticent.models.shapes import Promise
 
 ABSENT = ("break", "ignore")
 
 
 @dataclass(frozen=True, slots=True)
-class DeltaDisclosure:
+class DeltaDisclosure(Promise):
     """|log(q / p)| < delta for every value."""
 
     delta: Fraction
@@ -55,6 +57,7 @@ class DeltaDisclosure:
         ) -> None: ...
 
     def __post_init__(self) -> None:
+        typed(self)
         object.__setattr__(self, "delta", exact(self.delta, "delta"))
         if self.delta <= 0:
             raise JobError(

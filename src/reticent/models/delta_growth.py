@@ -9,16 +9,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from reticent.door import typed
 from reticent.errors import JobError, PromiseUnreachable
 from reticent.models.corruption_bounds import Setting, delta_holds, least
-from reticent.models.exact import exact
+from reticent.models.exact import Number, exact
 from reticent.models.rho_guarantee import checked_skew
+from reticent.models.shapes import Promise
 
 
 @dataclass(frozen=True, slots=True)
-class DeltaGrowth:
+class DeltaGrowth(Promise):
     """Posterior less prior is at most delta."""
 
     delta: Fraction
@@ -27,7 +29,12 @@ class DeltaGrowth:
     name: ClassVar[str] = "delta-growth"
     needs_sensitive: ClassVar[bool] = True
 
+    if TYPE_CHECKING:  # what may be given; the fields are what is kept
+
+        def __init__(self, delta: Number, lambda_: Number, column: str | None = None) -> None: ...
+
     def __post_init__(self) -> None:
+        typed(self)
         object.__setattr__(self, "delta", exact(self.delta, "delta"))
         object.__setattr__(self, "lambda_", checked_skew(self.lambda_, self.name))
         if not 0 < self.delta <= 1:

@@ -10,13 +10,15 @@ from typing import ClassVar
 
 import numpy as np
 
+from reticent.door import typed
 from reticent.errors import JobError
 from reticent.models.caps import Caps
 from reticent.models.exact import whole
+from reticent.models.shapes import Promise
 
 
 @dataclass(frozen=True, slots=True)
-class DistinctLDiversity:
+class DistinctLDiversity(Promise):
     """The number of values that occur is >= l."""
 
     l: int  # noqa: E741  the field's own name
@@ -26,6 +28,7 @@ class DistinctLDiversity:
     union_closed: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        typed(self)
         object.__setattr__(self, "l", whole(self.l, "l"))
         if self.l < 2:
             raise JobError(

@@ -15,15 +15,16 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from reticent.door import typed
 from reticent.errors import JobError
 from reticent.models.caps import left_out, ways
 from reticent.models.exact import Number, exact, sign_of_log_sum
-from reticent.models.shapes import Check, Groups
+from reticent.models.shapes import Check, Groups, Promise
 from reticent.table.cells import Cells
 
 
 @dataclass(frozen=True, slots=True)
-class EntropyLDiversity:
+class EntropyLDiversity(Promise):
     """Entropy >= ln l."""
 
     l: Fraction  # noqa: E741  the field's own name
@@ -37,6 +38,7 @@ class EntropyLDiversity:
         def __init__(self, l: Number, column: str | None = None) -> None: ...  # noqa: E741
 
     def __post_init__(self) -> None:
+        typed(self)
         object.__setattr__(self, "l", exact(self.l, "l"))
         if self.l <= 1:
             raise JobError("Entropy l-diversity needs l > 1; l = 1 promises nothing.", attempt="l = 2 or more.")

@@ -15,6 +15,7 @@ from math import gcd
 
 import numpy as np
 
+from reticent.door import flag as flag
 from reticent.errors import JobError
 from reticent.limits import refuse_immoderate
 
@@ -40,13 +41,6 @@ def whole(value: object, name: str) -> int:
     if number.denominator != 1:
         raise JobError(f"{name} must be a whole number.")
     return int(number)
-
-
-def flag(value: object, name: str) -> bool:
-    """A switch as its author wrote it: anything but true and false is refused, "false" above all."""
-    if isinstance(value, bool):
-        return value
-    raise JobError(f"{name} must be true or false.")
 
 
 def below(x: Fraction, limit: int, *, strictly: bool = False) -> Fraction:

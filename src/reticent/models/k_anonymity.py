@@ -13,10 +13,11 @@ import numpy as np
 from reticent.errors import JobError
 from reticent.models.caps import Caps
 from reticent.models.exact import whole
+from reticent.models.shapes import Promise
 
 
 @dataclass(frozen=True, slots=True)
-class KAnonymity:
+class KAnonymity(Promise):
     """size >= k."""
 
     k: int

@@ -17,17 +17,19 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from reticent.door import place as a_table
+from reticent.door import typed
 from reticent.errors import JobError
 from reticent.kernels.cover_counts import cover_counts
 from reticent.models.exact import whole
-from reticent.models.shapes import Check, Groups
+from reticent.models.shapes import Check, Groups, Promise
 from reticent.table.cells import Cells
 from reticent.table.placing import place
 from reticent.table.population import combinations
 
 
 @dataclass(frozen=True, slots=True)
-class KMap:
+class KMap(Promise):
     """Each group's labels cover at least k rows of `population`: a path, a `Source` or a frame."""
 
     k: int
@@ -39,11 +41,13 @@ class KMap:
     paths: ClassVar[tuple[str, ...]] = ("population",)
 
     def __post_init__(self) -> None:
+        typed(self)
         object.__setattr__(self, "k", whole(self.k, "k"))
         if self.k < 2:
             raise JobError(f"k-map needs k >= 2; k = {self.k} promises nothing.", attempt="k = 5 or more.")
         if self.population is None:
             raise JobError("k-map needs a population table.", attempt='population = "people.csv".')
+        a_table(self.population, "population")
         if isinstance(self.population, str):
             object.__setattr__(self, "population", Path(self.population))
 

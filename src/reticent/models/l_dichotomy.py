@@ -16,14 +16,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from reticent.door import typed
 from reticent.errors import JobError
 from reticent.models.exact import whole
+from reticent.models.shapes import Promise
 
 SOUND = ("calibrated", "safe")  # kinds of suppression whose posterior of which value led is at most 1/l
 
 
 @dataclass(frozen=True, slots=True)
-class LDichotomy:
+class LDichotomy(Promise):
     """Of the published values at least l could have been the most frequent one, each with a posterior of at most 1/l."""
 
     l: int
@@ -32,6 +34,7 @@ class LDichotomy:
     needs_sensitive: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        typed(self)
         object.__setattr__(self, "l", whole(self.l, "l"))
         if self.l < 2:
             raise JobError(f"l-dichotomy needs l >= 2; l = {self.l} promises nothing.", attempt="l = 2 or more.")

@@ -20,13 +20,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from reticent.door import typed
 from reticent.errors import InternalError, JobError, suggest
+from reticent.models.exact import Number, flag
 from reticent.models.exact import exact as number
-from reticent.models.exact import flag
+from reticent.models.shapes import Promise
 
 PLAIN = ("source", "uniform", "group")
 SHAPED: dict[str, tuple[str, ...] | None] = {
@@ -45,7 +47,7 @@ NEAREST: dict[str, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class PPrivacy:
+class PPrivacy(Promise):
     """Of the value of a person in a group the release says only that it follows the group's target distribution."""
 
     target: Any = "source"
@@ -57,7 +59,19 @@ class PPrivacy:
     needs_sensitive: ClassVar[bool] = True
     paths: ClassVar[tuple[str, ...]] = ("target.file",)
 
+    if TYPE_CHECKING:  # what may be given; the fields are what is kept
+
+        def __init__(
+            self,
+            target: Any = "source",
+            exact: bool = False,
+            distance: Number = Fraction(1, 20),
+            domain: Any = None,
+            column: str | None = None,
+        ) -> None: ...
+
     def __post_init__(self) -> None:
+        typed(self)
         check_target(self.target)
         object.__setattr__(self, "target", _with_paths(self.target))
         object.__setattr__(self, "exact", flag(self.exact, "exact"))

@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from reticent.door import typed
 from reticent.errors import JobError
 from reticent.models.caps import Caps, upper_caps, ways
 from reticent.models.exact import Number, below, exact
+from reticent.models.shapes import Promise
 
 
 @dataclass(frozen=True, slots=True)
-class ProbabilisticLDiversity:
+class ProbabilisticLDiversity(Promise):
     """count <= size / l for every value."""
 
     l: Fraction  # noqa: E741  the field's own name
@@ -32,6 +34,7 @@ class ProbabilisticLDiversity:
         def __init__(self, l: Number, column: str | None = None) -> None: ...  # noqa: E741
 
     def __post_init__(self) -> None:
+        typed(self)
         object.__setattr__(self, "l", exact(self.l, "l"))
         if self.l <= 1:
             raise JobError("l-diversity needs l > 1; l = 1 promises nothing.", attempt="l = 2 or more.")

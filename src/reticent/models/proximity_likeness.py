@@ -18,17 +18,18 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from reticent.door import typed
 from reticent.errors import JobError
 from reticent.models.beta_likeness import BetaLikeness
 from reticent.models.exact import Number, exact
 from reticent.models.families import family_check
-from reticent.models.shapes import Check
+from reticent.models.shapes import Check, Promise
 from reticent.table.cells import Cells
 from reticent.table.domain import Domain, RangeDomain
 
 
 @dataclass(frozen=True, slots=True)
-class ProximityLikeness:
+class ProximityLikeness(Promise):
     """beta-likeness of the rows in every window of a width."""
 
     beta: Fraction
@@ -44,6 +45,7 @@ class ProximityLikeness:
         def __init__(self, beta: Number, width: Number, enhanced: bool = True, column: str | None = None) -> None: ...
 
     def __post_init__(self) -> None:
+        typed(self)
         object.__setattr__(self, "beta", self.likeness.beta)
         object.__setattr__(self, "width", exact(self.width, "width"))
         if self.width < 0:

@@ -15,15 +15,16 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from reticent.door import typed
 from reticent.errors import JobError
 from reticent.models.caps import left_out, ways
 from reticent.models.exact import Number, below, exact, whole
-from reticent.models.shapes import Check, Groups
+from reticent.models.shapes import Check, Groups, Promise
 from reticent.table.cells import Cells
 
 
 @dataclass(frozen=True, slots=True)
-class RecursiveLDiversity:
+class RecursiveLDiversity(Promise):
     """The most frequent value is at most c times as frequent as all from the l-th on together."""
 
     c: Fraction
@@ -38,6 +39,7 @@ class RecursiveLDiversity:
         def __init__(self, c: Number, l: int, column: str | None = None) -> None: ...  # noqa: E741
 
     def __post_init__(self) -> None:
+        typed(self)
         object.__setattr__(self, "c", exact(self.c, "c"))
         object.__setattr__(self, "l", whole(self.l, "l"))
         if self.c <= 0:

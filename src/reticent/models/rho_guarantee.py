@@ -10,11 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from reticent.door import typed
 from reticent.errors import JobError, PromiseUnreachable
 from reticent.models.corruption_bounds import Setting, rho2, rounded_up
-from reticent.models.exact import exact
+from reticent.models.exact import Number, exact
+from reticent.models.shapes import Promise
 
 
 def checked_skew(value: object, name: str) -> Fraction:
@@ -32,7 +34,7 @@ def checked_skew(value: object, name: str) -> Fraction:
 
 
 @dataclass(frozen=True, slots=True)
-class RhoGuarantee:
+class RhoGuarantee(Promise):
     """A belief of at most rho1 becomes one of at most rho2."""
 
     rho1: Fraction
@@ -42,7 +44,12 @@ class RhoGuarantee:
     name: ClassVar[str] = "rho-guarantee"
     needs_sensitive: ClassVar[bool] = True
 
+    if TYPE_CHECKING:  # what may be given; the fields are what is kept
+
+        def __init__(self, rho1: Number, rho2: Number, lambda_: Number, column: str | None = None) -> None: ...
+
     def __post_init__(self) -> None:
+        typed(self)
         for field in ("rho1", "rho2"):
             object.__setattr__(self, field, exact(getattr(self, field), field))
         object.__setattr__(self, "lambda_", checked_skew(self.lambda_, self.name))

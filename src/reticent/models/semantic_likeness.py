@@ -12,17 +12,18 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from reticent.door import typed
 from reticent.errors import JobError
 from reticent.models.beta_likeness import BetaLikeness
 from reticent.models.exact import Number, whole
 from reticent.models.families import family_check
-from reticent.models.shapes import Check
+from reticent.models.shapes import Check, Promise
 from reticent.table.cells import Cells
 from reticent.table.domain import Domain, TreeDomain
 
 
 @dataclass(frozen=True, slots=True)
-class SemanticLikeness:
+class SemanticLikeness(Promise):
     """beta-likeness of the nodes at one level of the sensitive column's hierarchy."""
 
     beta: Fraction
@@ -46,6 +47,7 @@ class SemanticLikeness:
         ) -> None: ...
 
     def __post_init__(self) -> None:
+        typed(self)
         object.__setattr__(self, "beta", self.likeness.beta)
         object.__setattr__(self, "level", whole(self.level, "level"))
         if self.level < 1:

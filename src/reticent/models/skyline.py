@@ -9,19 +9,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from reticent.door import typed
 from reticent.errors import JobError
 from reticent.models.background import parameters
 from reticent.models.background.beliefs import POSTERIORS
 from reticent.models.background.bound import bind, reason, warnings
 from reticent.models.background.proposal import propose
-from reticent.models.shapes import Check, Groups
+from reticent.models.exact import Number
+from reticent.models.shapes import Check, Groups, Promise
 from reticent.table.cells import Cells
 
 
 @dataclass(frozen=True, slots=True)
-class Skyline:
+class Skyline(Promise):
     """Each point { bandwidth, t } is a promise of (B,t)-privacy."""
 
     points: Sequence[Mapping[str, Any]]
@@ -38,7 +40,21 @@ class Skyline:
     labels: ClassVar[str] = "sets"
     whole_table: ClassVar[bool] = True
 
+    if TYPE_CHECKING:  # what may be given; the fields are what is kept
+
+        def __init__(
+            self,
+            points: Sequence[Mapping[str, Any]],
+            smoothing: Number = 0,
+            posterior: str = "omega",
+            kernel: str = "epanechnikov",
+            base: str | int = 2,
+            distances: Mapping[str, Any] | None = None,
+            column: str | None = None,
+        ) -> None: ...
+
     def __post_init__(self) -> None:
+        typed(self)
         object.__setattr__(self, "points", _points(self.points))
         object.__setattr__(self, "smoothing", parameters.smoothing_bandwidth(self.smoothing))
         object.__setattr__(self, "base", parameters.logarithm(self.base))

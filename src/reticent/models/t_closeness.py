@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from reticent.door import typed
 from reticent.errors import JobError, suggest
 from reticent.models.caps import left_out, ways
 from reticent.models.exact import Number, exact, products_at_most
-from reticent.models.shapes import Check, Groups
+from reticent.models.shapes import Check, Groups, Promise
 from reticent.table.cells import Cells
 from reticent.table.domain import Domain, TreeDomain
 
@@ -29,7 +30,7 @@ DISTANCES = ("equal", "ordered", "hierarchical")
 
 
 @dataclass(frozen=True, slots=True)
-class TCloseness:
+class TCloseness(Promise):
     """EMD(group, table) <= t for the ground distance named."""
 
     t: Fraction
@@ -44,6 +45,7 @@ class TCloseness:
         def __init__(self, t: Number, distance: str = "equal", column: str | None = None) -> None: ...
 
     def __post_init__(self) -> None:
+        typed(self)
         object.__setattr__(self, "t", exact(self.t, "t"))
         if self.t <= 0:
             raise JobError(

@@ -68,7 +68,8 @@ _SHAPES: dict[str, shape.Checker] = {
 }
 _ALWAYS = {"name", "role", "type", "dtype"}
 _BY_ROLE: dict[str, set[str]] = {
-    Role.QUASI: _ALWAYS | {"null", "order", "hierarchy", "built", "domain", "values", "bottom", "top", "format", "labels"},
+    Role.QUASI: _ALWAYS
+    | {"null", "order", "hierarchy", "built", "domain", "values", "bottom", "top", "format", "labels"},
     Role.SENSITIVE: _ALWAYS | {"missing", "order", "hierarchy", "format"},
     Role.INSENSITIVE: _ALWAYS | {"round_to", "format"},
 }

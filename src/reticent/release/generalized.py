@@ -106,6 +106,8 @@ def _reading(column: ColumnEntry) -> str:
     if column.role != Role.QUASI:
         return "; ".join([f"as it was ({column.dtype})", *coarser(column)])
     if column.type == "categorical":
+        if column.hierarchy is None:
+            return "a value, or a set `{a, b}` of values, one of which it is; `*` is any value"
         return "a value, or a node of the hierarchy in the manifest that covers it; `*` is any value"
     return "a value, or a range `[low, high]` with both ends included; `*` is any value" + "".join(
         f"; {said}" for said in coarser(column)

@@ -98,6 +98,10 @@ class Reader(Protocol):
         """The answer to a question, with bounds or a standard error where the kind has them."""
 
 
+Kind = Reader
+"""What a caller knows a release kind by: how its recipient reads it."""
+
+
 def reader(kind: str) -> Reader:
     found: Reader = catalogue.load(catalogue.KINDS[kind].reader)
     return found

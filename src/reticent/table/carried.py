@@ -49,8 +49,8 @@ class Carried:
     def __str__(self) -> str:
         ties = "".join(f", association with {name!r} {value:.2f}" for name, value in self.association.items())
         return (
-            f"The insensitive column {self.column!r} has {self.distinct:,} distinct values in {self.rows:,} rows, "
-            f"{self.unique:,} of them its row's own{ties}."
+            f"The insensitive column {self.column!r} has {self.distinct:,} distinct values in {self.rows:,} rows; "
+            f"{self.unique:,} value(s) occur only once{ties}."
         )
 
 

@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from reticent.errors import InternalError
+from reticent.errors import ColumnError, InternalError, suggest
 from reticent.table.domain import Domain
 
 
@@ -42,7 +42,10 @@ class Cells:
     def sensitive_at(self, name: str | None) -> int:
         """Which sensitive column a promise speaks of; without a name the only one, or all of them together."""
         if name is not None:
-            return [domain.name for domain in self.sensitive].index(name)
+            names = [domain.name for domain in self.sensitive]
+            if not isinstance(name, str) or name not in names:
+                raise ColumnError("There is no sensitive column of that name.", attempt=suggest(str(name), names))
+            return names.index(name)
         if self.joint < 0 and len(self.sensitive) != 1:
             raise InternalError(f"A promise names no sensitive column, and the cells have {len(self.sensitive)}.")
         return max(self.joint, 0)

@@ -15,7 +15,10 @@ from pathlib import Path
 
 import numpy as np
 
-from reticent.errors import HierarchyError
+from reticent import notebook
+from reticent.door import a_list, door, text
+from reticent.door import path as a_path
+from reticent.errors import DiskError, HierarchyError
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,16 +38,24 @@ class Hierarchy:
     def height(self) -> int:
         return self.paths.shape[1] - 1
 
+    def _repr_html_(self) -> str:
+        return notebook.hierarchy(self)
+
     def rows(self) -> list[list[str]]:
         """The tree in ARX layout, leaves in pre-order."""
         return [[self.labels[node] for node in path] for path in self.paths]
 
+    @door(path=a_path)
     def save(self, path: str | Path) -> None:
         buffer = io.StringIO()
         csv.writer(buffer, delimiter=";", lineterminator="\n").writerows(self.rows())
-        Path(path).write_text(buffer.getvalue(), encoding="utf-8")
+        try:
+            Path(path).write_text(buffer.getvalue(), encoding="utf-8")
+        except OSError as error:
+            raise DiskError(f"The hierarchy cannot be written to {path}: {error.strerror}.") from None
 
     @classmethod
+    @door(name=text)
     def of(cls, given: object, name: str = "hierarchy") -> Hierarchy:
         """A hierarchy, the path of one, or its rows."""
         if isinstance(given, Hierarchy):
@@ -58,6 +69,7 @@ class Hierarchy:
         return cls.from_rows(given, name)
 
     @classmethod
+    @door(path=a_path, name=text)
     def read(cls, path: str | Path, name: str = "") -> Hierarchy:
         path = Path(path)
         try:
@@ -80,9 +92,15 @@ class Hierarchy:
         return cls.from_rows(rows, name or path.name)
 
     @classmethod
+    @door(name=text)
     def from_rows(cls, rows: Iterable[Sequence[str]], name: str = "hierarchy") -> Hierarchy:
         """Build and validate; every fault found is listed at once."""
-        table = [[str(cell) for cell in row] for row in rows]
+        listed = a_list(rows, "rows")
+        if not all(isinstance(row, list | tuple) for row in listed):
+            raise HierarchyError(
+                f"The hierarchy of {name!r} is no list of rows.", attempt='[["Kiel", "north", "*"], ...].'
+            )
+        table = [[str(cell) for cell in row] for row in listed]
         faults, values = _faults(table)
         if faults:
             raise HierarchyError(
@@ -95,7 +113,8 @@ class Hierarchy:
 
     @classmethod
     def flat(cls, leaves: Sequence[str], root: str = "*") -> Hierarchy:
-        return _build([[leaf, root] for leaf in leaves])
+        """Every leaf right below the root."""
+        return cls.from_rows([[leaf, text(root, "root")] for leaf in a_list(leaves, "leaves")])
 
 
 def sniff(text: str) -> str:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
 from enum import StrEnum
-from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any
+from functools import wraps
+from inspect import signature
+from typing import TYPE_CHECKING, Any, ParamSpec
 
-from reticent.errors import ColumnError, JobError, listed, suggest
-from reticent.table.header import is_record, known
+from reticent.door import flag, typed
+from reticent.door import hierarchy as a_hierarchy
+from reticent.errors import JobError, suggest
+from reticent.table.bounds_given import parse_domain, parse_end, parse_step
 from reticent.table.labelling import Labelling
-from reticent.table.names import refuse_unusable
+from reticent.table.resolving import resolve as resolve
+from reticent.table.resolving import with_role as with_role
 from reticent.table.written import check_format
 
 
@@ -32,7 +34,6 @@ ALIASES = {
     "quasi-identifier": Role.QUASI,
     "sa": Role.SENSITIVE,
 }
-LEAST_STEP = 1e-15
 TYPES = ("numeric", "ordinal", "categorical", "date")
 
 
@@ -85,6 +86,9 @@ class Column:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "role", parse_role(self.role))
+        typed(self)
+        if self.hierarchy is not None:
+            a_hierarchy(self.hierarchy, "hierarchy")
         if self.type is not None and self.type not in TYPES:
             raise JobError(f"Unknown column type {self.type!r}.", attempt=suggest(str(self.type), TYPES))
         if self.format is not None:
@@ -148,109 +152,81 @@ def parse_role(role: str) -> Role:
         raise JobError(f"Unknown role {role!r}.", attempt=suggest(name, [r.value for r in Role])) from None
 
 
-def parse_domain(domain: Any) -> tuple[Any, Any]:
-    """The least and the greatest number that a column can hold."""
-    try:
-        least, greatest = domain
-        if float(least) <= float(greatest):
-            return least, greatest
-    except (TypeError, ValueError):
-        pass
-    raise JobError("A domain is two numbers, the least first.", attempt="domain = [0, 120].")
+Given = ParamSpec("Given")
 
 
-def parse_end(value: Any, side: str) -> int | float | str | None:
-    """A bound as a job declares it: a number, or a date as text."""
-    try:
-        if value is None or isinstance(value, date):
-            return None if value is None else value.isoformat()
-        if isinstance(value, str):
-            datetime.fromisoformat(value)
-            return value
-        return parse_number(value)
-    except (TypeError, ValueError, OverflowError):
-        raise JobError(
-            f"{side} must be a number or a date.", attempt=f'{side} = 80, or {side} = "2001-12-31".'
-        ) from None
+def _spelled(role: Role) -> Callable[[Callable[Given, Column]], Callable[Given, Column]]:
+    """An option that the role does not take is refused by its name, with where it belongs."""
+
+    def refusing(make: Callable[Given, Column]) -> Callable[Given, Column]:
+        known = list(signature(make).parameters)
+
+        @wraps(make)
+        def made(*args: Given.args, **options: Given.kwargs) -> Column:
+            if args:
+                raise JobError(f"{make.__name__}() takes its options by name.", attempt=f"{known[0]}=...")
+            for name in options:
+                if name in _ONLY_FOR and _ONLY_FOR[name] is not role:
+                    raise JobError(f"{name} is for {_ONLY_FOR[name].value} columns.", attempt="leaving it out.")
+                if name not in known:
+                    raise JobError(f"{role.value} columns have no option {name!r}.", attempt=suggest(name, known))
+            return make(*args, **options)
+
+        return made
+
+    return refusing
 
 
-def parse_step(value: Any) -> int | float:
-    try:
-        if LEAST_STEP <= (step := parse_number(value)) <= 1 / LEAST_STEP:
-            return step
-    except (TypeError, ValueError, OverflowError):
-        pass
-    raise JobError("round_to must be a number above 0, from 1e-15 to 1e15.", attempt="round_to = 10.")
+@_spelled(Role.IDENTIFYING)
+def identifying(*, rows_per_person: int | None = None) -> Column:
+    """Never published; `rows_per_person`, the most rows that one person has, lets k-anonymity count persons."""
+    return Column(Role.IDENTIFYING, rows_per_person=rows_per_person)
 
 
-def parse_number(value: Any) -> int | float:
-    """A finite number, whole where it is."""
-    if isinstance(value, bool | str):
-        raise TypeError
-    number = float(value)
-    return int(value) if number == int(number) else number
+@_spelled(Role.QUASI)
+def quasi(
+    *,
+    numeric: bool = False,
+    type: str | None = None,
+    hierarchy: Any = None,
+    order: Sequence[Any] | None = None,
+    domain: Sequence[Any] | None = None,
+    top: Any = None,
+    bottom: Any = None,
+    missing: str = "refuse",
+    format: str | None = None,
+    labels: Any = None,
+) -> Column:
+    """An adversary may know it: it is generalized, by a `hierarchy` (a path or rows), an `order`, or as a range.
+
+    `numeric=True` is `type="numeric"`; the other types are "ordinal", "categorical" and "date".  `domain` is the least and
+    the greatest value that can occur, `top` and `bottom` are bounds beyond which a value is published as the bound.
+    `format` says how dates or numbers are written as text, `labels` how groups print ("tight", "snapped", "padded", ...).
+    """
+    if flag(numeric, "numeric") and type not in (None, "numeric"):
+        raise JobError(f"numeric=True and type={type!r} contradict each other.", attempt="one of them.")
+    kind = "numeric" if numeric else type
+    ends = {"top": top, "bottom": bottom}
+    return Column(Role.QUASI, kind, hierarchy, order, domain, missing, **ends, format=format, labels=labels)
 
 
-def identifying(**how: Any) -> Column:
-    """Never published; used to count persons."""
-    return Column(Role.IDENTIFYING, **how)
+@_spelled(Role.SENSITIVE)
+def sensitive(
+    *,
+    type: str | None = None,
+    hierarchy: Any = None,
+    order: Sequence[Any] | None = None,
+    domain: Sequence[Any] | None = None,
+    missing: str = "refuse",
+    format: str | None = None,
+) -> Column:
+    """What the promise protects; `missing="category"` publishes a null as a value of its own instead of refusing it."""
+    return Column(Role.SENSITIVE, type, hierarchy, order, domain, missing, format=format)
 
 
-def quasi(*, numeric: bool = False, **how: Any) -> Column:
-    """An adversary may know it: it is generalized."""
-    given: dict[str, Any] = {"type": "numeric"} if numeric else {}
-    return Column(Role.QUASI, **given, **how)
-
-
-def sensitive(**how: Any) -> Column:
-    """What the promise protects."""
-    return Column(Role.SENSITIVE, **how)
-
-
-def insensitive(**how: Any) -> Column:
-    """Carried unchanged beside the record it came with."""
-    return Column(Role.INSENSITIVE, **how)
-
-
-def resolve(declared: Mapping[str, Column], present: Sequence[str], undeclared: str = "refuse") -> dict[str, Column]:
-    """Columns of the data with their declaration, in the data's order; glob patterns give way to exact names."""
-    times = Counter(present)
-    patterns = [name for name in declared if any(mark in name for mark in "*?[") and name not in times]
-    exact = [name for name in declared if name not in patterns]
-    if exact and not set(exact) & set(present):
-        # Where no name fits, the first line may be a record: it is not quoted.
-        raise ColumnError(
-            f"None of the {len(exact)} declared columns is among the {len(present)} of the data.",
-            attempt="a header line in the file, and its names in the job.",
-        )
-    repeated = sorted(name for name, count in times.items() if count > 1)
-    if repeated:
-        raise ColumnError(
-            f"The data has {len(repeated)} column name(s) twice: {listed(repeated)}."
-            if set(exact) & set(present)
-            else f"{len(repeated)} name(s) stand twice in the first line, which may be a record.",
-            attempt="renaming one of each.",
-        )
-    for name in exact:
-        if name not in times:
-            raise ColumnError(f"Column {listed([name])} is declared but not in the data.", attempt=known(name, present))
-    found: dict[str, Column] = {}
-    for name in present:
-        pattern = next((p for p in patterns if fnmatchcase(name, p)), None)
-        if name in declared:
-            found[name] = declared[name]
-        elif pattern is not None:
-            found[name] = declared[pattern]
-    missing = [name for name in present if name not in found]
-    if missing and undeclared == "refuse":
-        raise ColumnError(
-            f"{len(missing)} column(s) of the data have no role{'' if is_record(present) else ': ' + listed(missing)}.",
-            why="An undeclared column is never published silently.",
-            attempt='giving each a role, or undeclared = "drop".',
-        )
-    refuse_unusable(present, list(found))
-    return found
-
-
-def with_role(columns: Mapping[str, Column], role: Role) -> list[str]:
-    return [name for name, column in columns.items() if column.role is role]
+@_spelled(Role.INSENSITIVE)
+def insensitive(
+    *, type: str | None = None, round_to: Any = None, acknowledge: bool = False, format: str | None = None
+) -> Column:
+    """Carried beside the record it came with; a number may be rounded (`round_to`), a near-unique column `acknowledge`d."""
+    return Column(Role.INSENSITIVE, type, round_to=round_to, acknowledge=acknowledge, format=format)

@@ -44,7 +44,7 @@ class Source:
         object.__setattr__(self, "missing", tuple(marks))
         if isinstance(self.path, Path):
             object.__setattr__(self, "path", str(self.path))
-        for name in ("path", "url", "table", "query", "delimiter", "quote", "encoding"):
+        for name in ("path", "url", "table", "query", "delimiter", "quote", "encoding", "empty"):
             if not isinstance(getattr(self, name), str | None):
                 raise SourceError(f"source.{name} must be a text.")
         if self.path is not None and is_address(self.path):

@@ -16,15 +16,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from reticent.door import a, door, share, whole, wholes
 from reticent.errors import JobError
 from reticent.kernels.workload_counts import overlap_counts, select_histograms
 from reticent.release.reading.boxes import Boxes
 from reticent.table.cells import Cells
 
 FREE = -1
+
+
+def _sizes(value: Any, name: str) -> Any:
+    return value if isinstance(value, Cells) else wholes(value, name)
+
+
+_generator = a("numpy.random._generator.Generator", "a generator of random numbers", "np.random.default_rng(1).")
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +47,7 @@ class Workload:
         return len(self.lower)
 
     @classmethod
+    @door(sizes=_sizes, predicates=whole, selectivity=share, queries=whole, rng=_generator)
     def draw(
         cls,
         sizes: Sequence[int] | Cells,
@@ -51,6 +61,8 @@ class Workload:
         if isinstance(sizes, Cells):
             sizes = [domain.size for domain in (*sizes.quasi, sizes.sensitive[0])]
         axes = len(sizes) - 1
+        if queries < 1 or axes < 1 or min(sizes) < 1:
+            raise JobError("A workload has one query or more, over two attributes or more.", attempt="queries = 1000.")
         if not 1 <= predicates <= axes:
             raise JobError(f"A query has 1 to {axes} predicates on quasi-identifiers, not {predicates}.")
         if not 0 < selectivity < 1:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from reticent import notebook
 from reticent.attacks.algorithm.counted import beliefs
 from reticent.attacks.algorithm.enumerated import Believed, Run, behind, exactly, together
 from reticent.errors import RequestError
@@ -42,6 +43,9 @@ class AlgorithmOutcome:
     how: str
     beliefs: dict[int, np.ndarray] = field(repr=False)
     attack: str = "algorithm"
+
+    def _repr_html_(self) -> str:
+        return notebook.attack(self)
 
     def to_dict(self) -> dict[str, Any]:
         names = (

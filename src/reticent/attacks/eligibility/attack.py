@@ -28,6 +28,7 @@ from typing import Any
 
 import numpy as np
 
+from reticent import notebook
 from reticent.attacks.eligibility import candidates, counted, mixture
 from reticent.attacks.eligibility.counted import PublishedCounts
 from reticent.attacks.eligibility.posteriors import How, Posterior, between, from_draws, nobody, shares
@@ -134,6 +135,9 @@ class Belief:
     withheld_low: float
     withheld_high: float
     withheld_how: How
+
+    def _repr_html_(self) -> str:
+        return notebook.attack(self)
 
     def to_dict(self) -> dict[str, Any]:
         none = {"success": None, "baseline": None}

@@ -17,9 +17,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from reticent.door import typed
 from reticent.errors import ColumnError, InternalError, JobError, PromiseUnreachable, suggest
 from reticent.methods.beta_perturbation.matrix import WHOLE, Matrix, optimal, rank_one, safe, theorem3
 from reticent.methods.classes.options import refuse_single_value
+from reticent.methods.protocols import Method
 from reticent.models.beta_likeness import BetaLikeness
 from reticent.models.beta_posterior import BetaPosterior
 from reticent.models.exact import Number, exact
@@ -32,7 +34,7 @@ MATRICES = ("rank-one", "theorem3", "optimal")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BetaPerturbation:
+class BetaPerturbation(Method):
     """`conditioning` is for `optimal`: how well the matrix can be inverted, as a share of what the rank-one matrix has."""
 
     matrix: str = "rank-one"
@@ -47,6 +49,7 @@ class BetaPerturbation:
         def __init__(self, *, matrix: str = "rank-one", conditioning: Number = Fraction(1, 2)) -> None: ...
 
     def __post_init__(self) -> None:
+        typed(self)
         object.__setattr__(self, "conditioning", exact(self.conditioning, "conditioning"))
         if self.matrix not in MATRICES:
             raise JobError(

@@ -19,11 +19,13 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from reticent.door import typed
 from reticent.errors import JobError, PromiseUnreachable, suggest
 from reticent.methods.burel.buckets import Buckets, bucket_values
 from reticent.methods.classes.ectree import bi_split
 from reticent.methods.classes.options import AXES, FILLS, refuse_single_value
 from reticent.methods.classes.retrieve import retrieve
+from reticent.methods.protocols import Method
 from reticent.models.beta_likeness import BetaLikeness
 from reticent.models.caps import join
 from reticent.models.exact import Number, exact
@@ -43,7 +45,7 @@ TIGHTER = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Burel:
+class Burel(Method):
     """`fill`: neighbours along the Hilbert curve, or by exact distance.  `axes`: stretched to one length, or one step per value.
 
     `share` of its cap is what a bucket may use: all of it as printed; less leaves room for halves that are not quite in proportion.
@@ -62,6 +64,7 @@ class Burel:
         def __init__(self, *, fill: str = "curve", axes: str = "stretched", share: Number = 1) -> None: ...
 
     def __post_init__(self) -> None:
+        typed(self)
         object.__setattr__(self, "share", exact(self.share, "share"))
         if not 0 < self.share <= 1:
             raise JobError("burel: share must be above 0 and at most 1.", attempt="share = 0.9.")

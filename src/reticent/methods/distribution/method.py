@@ -13,10 +13,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from reticent.door import typed
 from reticent.errors import JobError, suggest
 from reticent.methods.distribution.domain import Values, values_of
 from reticent.methods.distribution.generalize import Held, faked, generalized, sum_of_ranges
@@ -24,7 +25,8 @@ from reticent.methods.distribution.groups import grouped, subgroups
 from reticent.methods.distribution.size import best_size
 from reticent.methods.distribution.targets import wanted, weights_for
 from reticent.methods.distribution.tree import Tree
-from reticent.models.exact import exact, whole
+from reticent.methods.protocols import Method
+from reticent.models.exact import Number, exact, whole
 from reticent.models.p_privacy import PPrivacy
 from reticent.models.promises import Promises
 from reticent.randomness import Random
@@ -36,7 +38,7 @@ WITHIN = ("sa-only", "qi-sa", "hilbert")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Distribution:
+class Distribution(Method):
     """`fakes` below 1 is a share of each group's size (section 6.2), otherwise a number of fakes for each group.
 
     `group_by` is a list of columns, a table of bands ({ age = [18, 40, 65] }, an empty list: each value), or "mondrian" with `k`;
@@ -57,7 +59,22 @@ class Distribution:
     keeps: ClassVar[tuple[type, ...]] = (PPrivacy,)
     prepares: ClassVar[bool] = False
 
+    if TYPE_CHECKING:  # what may be given; the fields are what is kept
+
+        def __init__(
+            self,
+            *,
+            group_by: Any = None,
+            within: str = "sa-only",
+            fakes: Number = 0,
+            arity: int = 2,
+            size: int | None = None,
+            k: int | None = None,
+            workload: Any = None,
+        ) -> None: ...
+
     def __post_init__(self) -> None:
+        typed(self)
         object.__setattr__(self, "fakes", exact(self.fakes, "fakes"))
         object.__setattr__(self, "arity", whole(self.arity, "arity"))
         if self.within not in WITHIN:

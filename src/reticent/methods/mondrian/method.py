@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from reticent.door import typed
 from reticent.errors import JobError, suggest
 from reticent.methods.mondrian.acceptance import Acceptance
 from reticent.methods.mondrian.loss_cuts import ALWAYS, AT_FIRST, NEVER, LossCuts
@@ -21,6 +22,7 @@ from reticent.methods.mondrian.median_cuts import MedianCuts
 from reticent.methods.mondrian.membership import nodes_of_known_members
 from reticent.methods.mondrian.nodes import Nodes
 from reticent.methods.mondrian.spans import Spans
+from reticent.methods.protocols import Method
 from reticent.methods.reachable import check_reachable
 from reticent.methods.weights import check_weights, weights_of
 from reticent.models.promises import Promises
@@ -31,7 +33,7 @@ from reticent.table.cells import Cells
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mondrian:
+class Mondrian(Method):
     """`cuts` "loss" weighs every cut by the loss it leaves; "median" is the paper's, with or without `fallback` to the
     next widest column.  `labels` "sets" publishes the exact values of a group instead of their common ancestor; left
     out, the labels are what the promises need, and "nodes" where they need nothing.
@@ -49,6 +51,7 @@ class Mondrian:
     keeps: ClassVar[tuple[type, ...]] = (CountCapped, Bound)
 
     def __post_init__(self) -> None:
+        typed(self)
         _among("cuts", self.cuts, ("loss", "median"))
         if self.labels is not None:
             _among("labels", self.labels, ("nodes", "sets"))
@@ -81,5 +84,5 @@ class Mondrian:
 
 
 def _among(option: str, value: str, known: tuple[str, ...]) -> None:
-    if value not in known:
+    if not isinstance(value, str) or value not in known:
         raise JobError(f"mondrian: {option} = {value!r} is not known.", attempt=suggest(str(value), known))

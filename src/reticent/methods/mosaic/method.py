@@ -17,6 +17,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from reticent.door import typed
 from reticent.errors import JobError
 from reticent.methods.mondrian import Mondrian
 from reticent.methods.mosaic import segments
@@ -27,6 +28,7 @@ from reticent.methods.mosaic.space import Space, space_of
 from reticent.methods.mosaic.starts import start_of
 from reticent.methods.mosaic.sweeps import Sweeps, Watch
 from reticent.methods.mosaic.tiling import Tiling, tiling_of
+from reticent.methods.protocols import Method
 from reticent.methods.reachable import check_reachable
 from reticent.methods.weights import check_weights
 from reticent.models.delta_disclosure import DeltaDisclosure
@@ -41,7 +43,7 @@ MOST_THREADS = 256
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mosaic:
+class Mosaic(Method):
     """`effort` is "quick", "balanced", "thorough" (counted in work, so repeatable by seed) or a number of CPU seconds;
     `weights` says how much a column's loss counts, 1 where it is silent; `threads` never changes the result.
     """
@@ -61,6 +63,7 @@ class Mosaic:
             object.__setattr__(self, "threads", whole(self.threads, "threads"))
             if not 1 <= self.threads <= MOST_THREADS:
                 raise JobError(f"mosaic: threads must be 1 to {MOST_THREADS}.", attempt="leaving it out.")
+        typed(self)
         Sweeps.of(self.effort, None, self.threads)
 
     def refuse(self, promises: Promises) -> None:

@@ -16,6 +16,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from reticent.door import whole
 from reticent.errors import JobError
 from reticent.models.exact import exact
 from reticent.table.cells import pack
@@ -51,7 +52,9 @@ class Sweeps:
 
     @classmethod
     def of(cls, effort: str | int | float, watch: Watch | None, threads: int | None) -> Sweeps:
-        threads = threads or min(os.cpu_count() or 1, 8)
+        threads = min(os.cpu_count() or 1, 8) if threads is None else whole(threads, "threads")
+        if threads < 1:
+            raise JobError("threads must be 1 or more.", attempt="threads = 2, or leaving it out.")
         if isinstance(effort, str):
             if effort not in NAMED:
                 raise JobError(

@@ -15,10 +15,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from reticent.door import typed
 from reticent.errors import JobError, suggest
 from reticent.methods.perturbed_generalization.calibration import (
     check_domain,
@@ -31,9 +32,10 @@ from reticent.methods.perturbed_generalization.grouping import strict_groups
 from reticent.methods.perturbed_generalization.perturbation import perturb
 from reticent.methods.perturbed_generalization.sampling import draw
 from reticent.methods.perturbed_generalization.specialization import classes_of, specialized_groups
+from reticent.methods.protocols import Method
 from reticent.methods.weights import check_weights
 from reticent.models.delta_growth import DeltaGrowth
-from reticent.models.exact import exact
+from reticent.models.exact import Number, exact
 from reticent.models.promises import Promises
 from reticent.models.rho_guarantee import RhoGuarantee
 from reticent.randomness import Random
@@ -45,7 +47,7 @@ GROUPINGS, CUTS, DEFAULT_K = ("mondrian", "specialization"), ("loss", "median"),
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PerturbedGeneralization:
+class PerturbedGeneralization(Method):
     """`p` left out is the largest that keeps every promise.  `k` is the least group, or `s` the share of rows to publish.
 
     `domain` lists the sensitive column's values where no hierarchy or order does.  `cuts` and `weights` are mondrian's;
@@ -65,7 +67,23 @@ class PerturbedGeneralization:
     labels: ClassVar[str] = "sets"
     keeps: ClassVar[tuple[type, ...]] = (RhoGuarantee, DeltaGrowth)
 
+    if TYPE_CHECKING:  # what may be given; the fields are what is kept
+
+        def __init__(
+            self,
+            *,
+            p: Number | None = None,
+            k: int | None = None,
+            s: Number | None = None,
+            grouping: str = "mondrian",
+            cuts: str = "loss",
+            categories: Sequence[Sequence[str]] | None = None,
+            domain: Sequence[str] | None = None,
+            weights: Mapping[str, float] | None = None,
+        ) -> None: ...
+
     def __post_init__(self) -> None:
+        typed(self)
         if self.k is None and self.s is None:
             object.__setattr__(self, "k", DEFAULT_K)
         least = group_size(self.k, self.s)
@@ -82,7 +100,7 @@ class PerturbedGeneralization:
         if self.domain is not None:
             object.__setattr__(self, "domain", _texts(self.domain, "domain"))
         if self.categories is not None:
-            object.__setattr__(self, "categories", tuple(_texts(one, "a category") for one in self.categories))
+            object.__setattr__(self, "categories", _categories(self.categories))
         if (self.categories is None) == (self.grouping == "specialization"):
             raise JobError(
                 "categories and grouping = 'specialization' belong together.",
@@ -134,8 +152,15 @@ class PerturbedGeneralization:
         return specialized_groups(cells, promises, self.least, held)
 
 
+def _categories(listed: Any) -> tuple[tuple[str, ...], ...]:
+    if isinstance(listed, str | bytes) or not isinstance(listed, Sequence):
+        attempt = 'categories = [["0", "1"], ["2", "3"]].'
+        raise JobError("perturbed-generalization: categories is a list of lists of values.", attempt=attempt)
+    return tuple(_texts(one, "a category") for one in listed)
+
+
 def _texts(listed: Any, what: str) -> tuple[str, ...]:
-    if isinstance(listed, str) or not isinstance(listed, Sequence) or not listed:
+    if isinstance(listed, str | bytes) or not isinstance(listed, Sequence) or not listed:
         raise JobError(f"perturbed-generalization: {what} is a list of values.", attempt='["0", "1", "2"].')
     return tuple(map(str, listed))
 

@@ -17,10 +17,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from reticent.door import typed
 from reticent.errors import JobError, PromiseUnreachable, suggest
 from reticent.methods.classes.ectree import bi_split
 from reticent.methods.classes.options import AXES, FILLS, refuse_single_value
 from reticent.methods.classes.retrieve import retrieve
+from reticent.methods.protocols import Method
 from reticent.methods.sabre.worst_closeness import Buckets, Ground, ground
 from reticent.models.caps import left_out, ways
 from reticent.models.exact import Number, exact
@@ -33,7 +35,7 @@ from reticent.table.cells import Cells
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sabre:
+class Sabre(Method):
     """`share` of t is for the buckets; `fill` and `axes` as in BUREL."""
 
     share: Fraction = Fraction(3, 4)
@@ -49,6 +51,7 @@ class Sabre:
         def __init__(self, *, share: Number = Fraction(3, 4), fill: str = "curve", axes: str = "stretched") -> None: ...
 
     def __post_init__(self) -> None:
+        typed(self)
         object.__setattr__(self, "share", exact(self.share, "share"))
         if not 0 <= self.share <= 1:
             raise JobError("sabre: share must be between 0 and 1.", attempt="share = 0.75.")

@@ -25,6 +25,7 @@ from typing import Any, ClassVar, TypeGuard
 
 import numpy as np
 
+from reticent.door import typed
 from reticent.errors import JobError, PromiseUnreachable, suggest
 from reticent.methods.compose import Prepared
 from reticent.methods.suppression.calibrated import Calibrated
@@ -54,6 +55,7 @@ class Suppression:
     can_keep: ClassVar[tuple[type, ...]] = (LDichotomy,)
 
     def __post_init__(self) -> None:
+        typed(self)
         object.__setattr__(self, "l", whole(self.l, "l"))
         if self.l < 2:
             raise JobError(f"suppression: l = {self.l} asks for nothing.", attempt="l = 2 or more.")

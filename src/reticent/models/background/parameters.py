@@ -24,7 +24,7 @@ def bandwidths(given: Any) -> Bandwidth | dict[str, Bandwidth]:
 
 
 def _bandwidth(given: Any, what: str) -> Bandwidth:
-    if given == WHOLE:
+    if isinstance(given, str) and given == WHOLE:
         return WHOLE
     if isinstance(given, str) and not any(mark.isdigit() for mark in given):
         raise JobError(f"{what} must be a number or {WHOLE!r}.", attempt='0.3, or "whole" for who knows nothing of it.')

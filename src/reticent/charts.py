@@ -1,0 +1,88 @@
+"""Charts as static SVG, by altair and vl-convert (the extra `charts`), which are loaded when a chart is asked for.
+
+An SVG holds no script and needs no network.  It says in words what it shows, for who cannot see it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from reticent.door import door, path
+from reticent.errors import DiskError, RequestError
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A drawn chart: its SVG, which a notebook shows and `save` writes."""
+
+    svg: str
+    title: str
+
+    @door(target=path)
+    def save(self, target: str | Path) -> Path:
+        target = Path(target)
+        if target.suffix.lower() != ".svg":
+            raise RequestError(f"A chart is saved as SVG, not as {target.suffix or 'a file without an ending'}.",
+                               attempt='a name such as "chart.svg".')  # fmt: skip
+        try:
+            target.write_text(self.svg, encoding="utf-8")
+        except OSError as error:
+            raise DiskError(f"The chart cannot be written to {target}: {error.strerror}.") from None
+        return target
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+
+def lines(
+    frame: pl.DataFrame, across: str, up: str, title: str, apart: str | None = None, rows: str | None = None
+) -> Chart:
+    """A line with points of `up` over `across`, one for each value of `apart`, one picture for each of `rows`."""
+    altair = _altair()
+    # Values are put in by name: a column may be called anything, and altair reads marks such as `:` in a name.
+    data = {"x": across, "y": up, "line": apart, "row": rows}
+    used = frame.select(pl.col(name).alias(field) for field, name in data.items() if name is not None)
+    numeric = used["x"].dtype.is_numeric()
+    marks: dict[str, Any] = {
+        "x": altair.X("x", type="quantitative" if numeric else "nominal", title=across, axis=_axis(altair, used["x"])),
+        "y": altair.Y("y", type="quantitative", title=up, scale=altair.Scale(zero=True)),
+    }
+    if apart is not None:
+        marks |= {
+            "color": altair.Color("line", type="nominal", title=apart),
+            "strokeDash": altair.StrokeDash("line", type="nominal", title=apart),  # also for who sees no colours
+        }
+    if rows is not None:
+        marks["row"] = altair.Row("row", type="nominal", title=rows)
+    values = altair.Data(values=used.to_dicts())
+    drawn = altair.Chart(values, title=title, description=title).mark_line(point=True).encode(**marks)
+    return Chart(_svg(drawn.properties(width=420, height=260)), title)
+
+
+def _axis(altair: Any, values: pl.Series) -> Any:
+    """A tick at each value where there are few; names stand upright where they are short."""
+    distinct = values.unique().sort().to_list()
+    if len(distinct) > 12:
+        return altair.Axis()
+    return altair.Axis(values=distinct) if values.dtype.is_numeric() else altair.Axis(labelAngle=0)
+
+
+def _altair() -> Any:
+    try:
+        import altair
+        import vl_convert  # noqa: F401  both are needed, and one message names them
+    except ImportError:
+        raise RequestError(
+            "Charts need altair and vl-convert, which are not installed.", attempt="pip install 'reticent[charts]'."
+        ) from None
+    return altair
+
+
+def _svg(chart: Any) -> str:
+    import vl_convert
+
+    return vl_convert.vegalite_to_svg(chart.to_dict())

@@ -1,0 +1,30 @@
+"""The one door of the Python interface: what a caller hands over is looked at before anything is read or written."""
+
+from reticent.door.entering import a as a
+from reticent.door.entering import door as door
+from reticent.door.entering import kind_of as kind_of
+from reticent.door.entering import optional as optional
+from reticent.door.entering import refuse as refuse
+from reticent.door.plain import a_list as a_list
+from reticent.door.plain import called as called
+from reticent.door.plain import flag as flag
+from reticent.door.plain import marks as marks
+from reticent.door.plain import names as names
+from reticent.door.plain import options as options
+from reticent.door.plain import share as share
+from reticent.door.plain import table as table
+from reticent.door.plain import text as text
+from reticent.door.plain import typed as typed
+from reticent.door.plain import weights as weights
+from reticent.door.plain import whole as whole
+from reticent.door.plain import wholes as wholes
+from reticent.door.things import a_job as a_job
+from reticent.door.things import a_ledger as a_ledger
+from reticent.door.things import a_plan as a_plan
+from reticent.door.things import an_output as an_output
+from reticent.door.things import cells as cells
+from reticent.door.things import hierarchy as hierarchy
+from reticent.door.things import path as path
+from reticent.door.things import place as place
+from reticent.door.things import promise as promise
+from reticent.door.things import promises as promises

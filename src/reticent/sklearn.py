@@ -1,0 +1,199 @@
+"""A scikit-learn transformer: `fit` learns the groups of a plan, `transform` writes each row's labels, also of new rows.
+
+    from reticent.sklearn import Anonymizer
+
+    model = make_pipeline(Anonymizer(columns={"age": "quasi", "city": "quasi"}, promises=rt.KAnonymity(10)), OneHotEncoder(), ...)
+
+What it is: the labels of the fitted rows, as a table, keep the promises.  What it is not: a release.  Nothing is audited from
+files, nothing enters a ledger, row order is that of the input, and **for rows that were not fitted no promise holds**: a new
+row may be the only one that lies where it lies.  To hand data out, use `rt.publish`.
+
+A fitted transformer holds labels and how they are read, never a record.  It needs the extra `stats`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+try:
+    from sklearn.base import BaseEstimator, TransformerMixin
+    from sklearn.utils.validation import check_is_fitted
+except ImportError:
+    raise ImportError("reticent.sklearn needs scikit-learn: pip install 'reticent[stats]'.") from None
+
+from reticent.errors import ColumnError, JobError, RequestError
+from reticent.job import Job, Output
+from reticent.methods.mondrian import Mondrian
+from reticent.planning import Plan, plan
+from reticent.release.manifest import ColumnEntry
+from reticent.release.reading.cover import Cover, join
+from reticent.release.reading.line import Line
+from reticent.release.reading.places import placed, places_of
+from reticent.release.reading.scale import scale
+from reticent.table.declaring import columns as columns_of
+from reticent.table.roles import Column, Role, with_role
+from reticent.table.source import Source, collect, columns, scan
+
+
+class Anonymizer(TransformerMixin, BaseEstimator):
+    """Labels instead of values, learned by a plan.
+
+    `columns` gives the role of each column, as a job does; quasi-identifying ones are transformed, insensitive ones are passed
+    on, the others are left out.  `promises` and `method` are a job's; the method's labels must not overlap, as those of
+    `rt.Mondrian(labels="sets")` do not, which is the default.  With `target`, `y` is the sensitive column of that name.
+    `seed` makes a method that draws repeatable.
+    """
+
+    def __init__(
+        self,
+        columns: Any = None,
+        promises: Any = None,
+        method: Any = None,
+        target: str | None = None,
+        seed: int | None = None,
+    ) -> None:
+        self.columns = columns
+        self.promises = promises
+        self.method = method
+        self.target = target
+        self.seed = seed
+
+    def fit(self, X: Any, y: Any = None) -> Anonymizer:
+        """Plan groups of these rows that keep every promise."""
+        declared = self._declared()
+        frame = _table(X)
+        if self.target is not None:
+            if y is None:
+                raise RequestError(
+                    f"y is the sensitive column {self.target!r}, and it is missing.", attempt="fit(X, y)."
+                )
+            frame = frame.with_columns(pl.Series(self.target, np.asarray(y)))
+        job = Job(columns=declared, promises=self.promises, method=self._method(), release=Output(undeclared="drop"))
+        planned = plan(job, frame=frame, seed=self.seed)
+        self.groups_ = planned.groups
+        self.entries_ = planned.entries
+        self.carried_ = tuple(with_role(declared, Role.INSENSITIVE))
+        self.feature_names_in_ = np.array([name for name in frame.columns if name != self.target], dtype=object)
+        self.n_features_in_ = len(self.feature_names_in_)
+        _refuse_overlapping(self._covering(frame), planned, len(frame))
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """The labels of each row, in the order and the form (pandas, Polars or Arrow) in which the rows came."""
+        check_is_fitted(self, "groups_")
+        frame = _table(X)
+        group = self._covering(frame)
+        if (group < 0).any():
+            raise RequestError(
+                f"{int((group < 0).sum()):,} of {len(frame):,} rows lie in no fitted group.",
+                why="They combine values as no fitted row near them does, and a label would be made up.",
+                attempt="fitting on rows that cover them, or leaving them out.",
+            )
+        names = [entry.name for entry in self.entries_]
+        labels = self.groups_.select(names)[group]
+        found = labels.hstack(frame.select(self.carried_).get_columns()) if self.carried_ else labels
+        return _as_given(found, X)
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        check_is_fitted(self, "groups_")
+        return np.array([*(entry.name for entry in self.entries_), *self.carried_], dtype=object)
+
+    def _declared(self) -> dict[str, Column]:
+        if self.columns is None or self.promises is None:
+            attempt = 'Anonymizer(columns={"age": "quasi"}, promises=rt.KAnonymity(5)).'
+            raise JobError("An Anonymizer needs columns and promises.", attempt=attempt)
+        declared = columns_of(self.columns)
+        return declared if self.target is None else {self.target: Column(Role.SENSITIVE), **declared}
+
+    def _method(self) -> Any:
+        return Mondrian(labels="sets") if self.method is None or self.method == "mondrian" else self.method
+
+    def _covering(self, frame: pl.DataFrame) -> np.ndarray:
+        """The group whose labels cover each row; -1 where none does, -2 where several do."""
+        lacking = [entry.name for entry in self.entries_ if entry.name not in frame.columns]
+        lacking += [name for name in self.carried_ if name not in frame.columns]
+        if lacking:
+            raise ColumnError(f"{len(lacking)} fitted column(s) are missing: {', '.join(map(repr, lacking))}.")
+        covers, boxes, points = [], [], []
+        for entry in self.entries_:
+            cover, box, point = _placed(entry, self.groups_[entry.name], frame[entry.name])
+            covers.append(cover)
+            boxes.append(box)
+            points.append(point)
+        regions = join(covers, np.column_stack(boxes), np.column_stack(points))
+        found = np.full(len(frame), -1, np.int64)
+        for box, start, stop in zip(regions.box, regions.start, regions.stop, strict=True):
+            rows = regions.order[start:stop]
+            found[rows] = np.where(found[rows] == -1, box, -2)
+        return found
+
+
+def _placed(entry: ColumnEntry, labels: pl.Series, values: pl.Series) -> tuple[Cover, np.ndarray, np.ndarray]:
+    """What each distinct label covers, the label of each group, and the code of each row."""
+    distinct_labels = labels.unique(maintain_order=True)
+    values = values.cast(pl.String) if values.dtype in (pl.Categorical, pl.Enum) else values
+    distinct = values.unique(maintain_order=True)
+    _refuse_unseen(entry, distinct_labels, distinct)
+    found = placed(entry, distinct_labels.to_list(), distinct)
+    label_at = {label: at for at, label in enumerate(distinct_labels.to_list())}
+    value_at = {value: at for at, value in enumerate(distinct.to_list())}
+    box = np.array([label_at[label] for label in labels.to_list()])
+    return found.cover, box, found.codes[[value_at[value] for value in values.to_list()]]
+
+
+def _refuse_unseen(entry: ColumnEntry, labels: pl.Series, values: pl.Series) -> None:
+    """Values that the fitted column does not know: a category of its own, a number beyond its ends, a null where none was."""
+    column = scale(entry, labels.to_list())
+    places = places_of(column, entry, values)
+    ends = None
+    if isinstance(column, Line) and column.kind != "ordinal" and entry.domain is not None:
+        ends = column.positions([str(end) for end in entry.domain])
+    strange = 0
+    for value, at in zip(values.to_list(), places, strict=True):
+        null = value is None and not entry.null
+        beyond = at is not None and ends is not None and not ends[0] <= at <= ends[1]
+        strange += null or beyond or (value is not None and at is None)
+    if strange:
+        raise ColumnError(
+            f"The column {entry.name!r} has {strange:,} value(s) that were not seen when the groups were learned.",
+            why="A label for them would be made up.",
+            attempt="fitting on rows that have them, a hierarchy that knows them, or leaving these rows out.",
+        )
+
+
+def _refuse_overlapping(group: np.ndarray, planned: Plan, rows: int) -> None:
+    """Every fitted row lies under one label, that of its own group: else its values do not say which group it is in."""
+    held = np.bincount(group[group >= 0], minlength=len(planned.sizes))
+    if (group < 0).any() or not np.array_equal(held, planned.sizes):
+        raise JobError(
+            f"The groups of {planned.job.method.name} overlap: of {rows:,} rows, {int((group < 0).sum()):,} fit several.",
+            why="Which group a row belongs to must follow from its quasi-identifiers.",
+            attempt='method=rt.Mondrian(labels="sets"), or leaving the method out.',
+        )
+
+
+def _table(given: Any) -> pl.DataFrame:
+    """A table with names; an array has none."""
+    if isinstance(given, np.ndarray | list):
+        raise RequestError(
+            "Columns are known by their names, and an array has none.", attempt="a pandas or Polars frame."
+        )
+    lazy = scan(Source(), given)
+    names = columns(Source(), given, lazy)
+    if len(set(names)) < len(names):
+        raise ColumnError("The table has a column name twice.", attempt="renaming one of them.")
+    return collect(lazy, "Reading the rows")
+
+
+def _as_given(found: pl.DataFrame, given: Any) -> Any:
+    kind = type(given).__module__.split(".")[0]
+    if kind == "pandas":
+        frame = found.to_pandas()
+        frame.index = given.index
+        return frame
+    if kind == "pyarrow":
+        return found.to_arrow()
+    return found

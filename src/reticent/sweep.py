@@ -1,0 +1,171 @@
+"""A sweep: the job planned again for every combination of some parameters.  Nothing is published, nothing enters the ledger.
+
+    swept = rt.sweep(job, frame=people, k=[2, 5, 10], beta=[1, 2, 4])
+    swept.frame()      a row for each combination: what is reached, lost and measured, and CPU seconds
+    swept.chart()      the loss over the first parameter, a line for each value of the second
+
+A parameter belongs to the one promise of the job that has it, or else to the method; `method=["mondrian", "mosaic"]` sweeps
+methods.  Rows are counted once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import polars as pl
+
+from reticent import charts, registry
+from reticent.door import a_job, a_list, called, door, optional, text, whole
+from reticent.errors import ColumnError, JobError, PromiseUnreachable, RequestError, suggest
+from reticent.job import Job
+from reticent.measuring import measure
+from reticent.planning import count, plan
+from reticent.showing import page, table
+from reticent.table.cells import Cells
+
+MOST = 1_000
+"""Combinations: more are hardly meant."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sweep:
+    """`parameters` are the swept names in the order given; `rows` one mapping for each combination."""
+
+    parameters: tuple[str, ...]
+    rows: tuple[Mapping[str, Any], ...]
+
+    def frame(self) -> pl.DataFrame:
+        """A row for each combination; a measure is null where the combination has none."""
+        return pl.DataFrame(list(self.rows), infer_schema_length=None)
+
+    @door(measure=text)
+    def chart(self, measure: str = "loss") -> charts.Chart:
+        """A measure over the first parameter, a line for each value of the second, a picture for each of the third."""
+        frame = self.frame()
+        numeric = [name for name, dtype in frame.schema.items() if dtype.is_numeric() and name not in self.parameters]
+        if measure not in numeric:
+            raise ColumnError(f"The sweep measured no {measure!r}.", attempt=suggest(measure, numeric))
+        if len(self.parameters) > 3:
+            raise RequestError(f"A chart shows three parameters, and {len(self.parameters)} were swept.",
+                               attempt="sweep.frame(), with one of your own.")  # fmt: skip
+        across, apart, rows = (*self.parameters, None, None)[:3]
+        title = f"{measure} by {' and '.join(self.parameters)}"
+        return charts.lines(frame.drop_nulls(measure), str(across), measure, title, apart, rows)
+
+    def _repr_html_(self) -> str:
+        shown = (*self.parameters, "reachable", "groups", "smallest", "withheld", "loss", "seconds")
+        rows = [[row[name] for name in shown] for row in self.rows]
+        return page(f"{len(self.rows)} plans; nothing was published", table(shown, rows))
+
+    def __repr__(self) -> str:
+        reached = sum(row["reachable"] for row in self.rows)
+        return f"<sweep of {len(self.rows)} plans over {', '.join(self.parameters)}: {reached} reach the promise>"
+
+
+@door(job=a_job, seed=optional(whole), progress=called)
+def sweep(
+    job: Job,
+    *,
+    frame: Any = None,
+    seed: int | None = None,
+    progress: Callable[[str], None] = lambda stage: None,
+    **parameters: Sequence[Any],
+) -> Sweep:
+    """Plan the job for every combination of the parameters that are listed, and say what each reaches, loses and costs."""
+    if not parameters:
+        raise RequestError("No parameter is swept.", attempt="k=[2, 5, 10].")
+    values = {name: _values(given, name) for name, given in parameters.items()}
+    jobs = list(_jobs(job, values))
+    progress("reading")
+    cells = count(job, frame=frame)
+    rows = []
+    for at, (chosen, one) in enumerate(jobs, 1):
+        progress(f"planning {at} of {len(jobs)}")
+        rows.append({**chosen, **_planned(one, cells, seed)})
+    return Sweep(tuple(values), tuple({**dict.fromkeys(_names(values, rows)), **row} for row in rows))
+
+
+def _values(given: Any, name: str) -> list[Any]:
+    listed = a_list(given, name)
+    if not listed:
+        raise JobError(f"{name} lists no value to sweep over.", attempt=f"{name}=[2, 5, 10].")
+    return listed
+
+
+def _jobs(job: Job, values: Mapping[str, list[Any]]) -> Iterator[tuple[dict[str, Any], Job]]:
+    """Every combination with its job: all are made, and so checked, before any data is read."""
+    combinations = 1
+    for listed in values.values():
+        combinations *= len(listed)
+    if combinations > MOST:
+        raise RequestError(
+            f"{combinations:,} combinations are more than the {MOST:,} of a sweep.", attempt="fewer values."
+        )
+    for chosen in product(*values.values()):
+        changed = job
+        for name, value in sorted(zip(values, chosen, strict=True), key=lambda pair: pair[0] != "method"):
+            changed = _changed(changed, name, value)
+        yield {name: _shown(changed, name) for name in values}, changed
+
+
+def _changed(job: Job, name: str, value: Any) -> Job:
+    """The job with one parameter replaced: of the promise that has it, or else of the method."""
+    if name == "method":
+        return job.at(method=value)
+    having = [promise for promise in job.promises if name in _parameters(promise)]
+    if len(having) > 1:
+        raise JobError(
+            f"{len(having)} promises of the job have a parameter {name!r}.", attempt="a job with one of them."
+        )
+    if having:
+        changed = [replace(one, **{name: value}) if one is having[0] else one for one in job.promises]  # type: ignore[type-var]  # a promise is a dataclass
+        return job.at(promises=changed)
+    if name in _parameters(job.method):
+        return job.at(method=replace(job.method, **{name: value}))
+    known = [word for part in (*job.promises, job.method) for word in _parameters(part)]
+    raise JobError(
+        f"Neither a promise of the job nor {job.method.name} has a parameter {name!r}.",
+        attempt=suggest(name, ["method", *dict.fromkeys(known)]),
+    )
+
+
+def _parameters(part: Any) -> list[str]:
+    return [field.name for field in fields(part)]
+
+
+def _shown(job: Job, name: str) -> Any:
+    """A parameter as the job keeps it, in a type that a frame holds: an exact number as the nearest one."""
+    if name == "method":
+        return job.method.name
+    part = next(one for one in (*job.promises, job.method) if name in _parameters(one))
+    value = getattr(part, name)
+    if isinstance(value, Fraction):
+        return int(value) if value.denominator == 1 else float(value)
+    return value if isinstance(value, bool | int | float | str | None) else str(registry.plain(value))
+
+
+def _planned(job: Job, cells: Cells, seed: int | None) -> dict[str, Any]:
+    """What a plan reaches and costs; what the method's groups do not show is left out."""
+    try:
+        planned = plan(job, cells=cells, seed=seed)
+    except PromiseUnreachable as error:
+        return {"reachable": False, "why": error.what}
+    sizes = planned.sizes
+    found = {"reachable": True, "why": "", "groups": len(sizes), "smallest": int(sizes.min(initial=cells.rows)),
+             "withheld": planned.withheld, "seconds": planned.seconds}  # fmt: skip
+    try:
+        measured = {name: value for name, value in measure(planned).items() if not isinstance(value, Mapping)}
+        return {**found, "loss": planned.loss, **{name: measured[name] for name in measured if name not in found}}
+    except RequestError as error:
+        return {**found, "why": error.what}
+
+
+def _names(parameters: Iterable[str], rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Every column of any row: the swept ones, then what people look at first, the reasons last."""
+    first = (*parameters, "reachable", "groups", "smallest", "withheld", "loss", "seconds")
+    rest = (name for row in rows for name in row if name != "why")
+    return list(dict.fromkeys([*first, *rest, "why"]))

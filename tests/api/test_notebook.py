@@ -1,0 +1,105 @@
+"""Objects in a notebook: small tables, no script, every text escaped, nothing beyond what the object prints."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+
+import polars as pl
+import pytest
+
+import reticent as rt
+
+NASTY = "<script>alert('x')</script>&\"quoted\""
+ALLOWED = {"div", "p", "strong", "table", "thead", "tbody", "tr", "th", "td", "ul", "li"}
+
+
+class Tags(HTMLParser):
+    """The tags that stand open in the end, and all that were seen."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: set[str] = set()
+        self.open: list[str] = []
+        self.names: set[str] = set()
+
+    def handle_starttag(self, tag, attrs):
+        self.seen.add(tag)
+        self.open.append(tag)
+        self.names |= {name for name, _ in attrs}
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+@pytest.fixture(scope="module")
+def shown() -> dict[str, object]:
+    people = pl.DataFrame({"age": [20, 21, 22, 41, 42, 43] * 2, NASTY: ["a", "b"] * 6, "d": ["x", "y", NASTY] * 4})
+    tree = [["a", NASTY, "*"], ["b", "south", "*"]]
+    columns = {"age": rt.quasi(), NASTY: rt.quasi(hierarchy=tree), "d": rt.sensitive()}
+    job = rt.Job(columns=columns, promises=[rt.KAnonymity(3), rt.BetaLikeness(2)])
+    release = rt.publish(job, frame=people)
+    return {
+        "Job": job,
+        "Check": rt.check(job, frame=people),
+        "Release": release,
+        "Audit": rt.audit(release, source=people),
+        "Hierarchy": rt.Hierarchy.from_rows(tree),
+        "Attack": rt.attack(release, people, "naive-bayes"),
+        "Background": rt.attack(release, people, "background", bandwidth=0.3, t=0.2),
+        "Sweep": rt.sweep(job, frame=people, k=[2, 3]),
+    }
+
+
+NAMES = ("Job", "Check", "Release", "Audit", "Hierarchy", "Attack", "Background", "Sweep")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_object_shows_itself_as_small_tables_without_script(shown, name):
+    html = shown[name]._repr_html_()
+    tags = Tags()
+    tags.feed(html)
+    assert not tags.open
+    assert tags.seen <= ALLOWED
+    assert tags.names <= {"style", "scope"}
+    assert "<table" in html
+    assert len(html) < 12_000
+    assert NASTY not in html
+    assert "http" not in html
+
+
+def test_a_name_with_markup_is_shown_as_it_reads(shown):
+    for name in ("Job", "Release", "Hierarchy"):
+        assert "&lt;script&gt;alert(&#x27;x&#x27;)&lt;/script&gt;&amp;&quot;quoted&quot;" in shown[name]._repr_html_()
+
+
+@pytest.mark.parametrize("name", ["Job", "Check", "Release", "Audit", "Attack", "Background", "Sweep"])
+def test_no_value_of_a_record_is_shown(name):
+    """Each value here is nowhere but in the data: not in a column's name, a hierarchy or a number that is computed."""
+    ages, diseases = [71003, 71103, 71203, 71303, 71403, 71503] * 2, ["flu-7", "gout-7", "cold-7"] * 4
+    people = pl.DataFrame({"age": ages, "d": diseases})
+    job = rt.Job(columns={"age": rt.quasi(), "d": rt.sensitive()}, promises=[rt.KAnonymity(3)])
+    release = rt.publish(job, frame=people)
+    made = {
+        "Job": lambda: job,
+        "Check": lambda: rt.check(job, frame=people),
+        "Release": lambda: release,
+        "Audit": lambda: rt.audit(release, source=people),
+        "Attack": lambda: rt.attack(release, people, "naive-bayes"),
+        "Background": lambda: rt.attack(release, people, "background", bandwidth=0.3, t=0.2),
+        "Sweep": lambda: rt.sweep(job, frame=people, k=[2, 3]),
+    }
+    html = made[name]()._repr_html_()
+    assert not re.search(r"71,?[0-9]03|(flu|gout|cold)-7", html)
+
+
+def test_a_source_with_a_password_is_not_shown():
+    job = rt.Job(source="postgresql://bob:secretpw@db/x", columns={"age": "quasi"}, promises=rt.KAnonymity(3))
+    assert "secretpw" not in job._repr_html_()
+
+
+def test_a_long_table_is_cut_and_counted():
+    columns = {f"c{at}": rt.quasi() for at in range(100)}
+    html = rt.Job(columns=columns, promises=rt.KAnonymity(3))._repr_html_()
+    assert "and 70 more" in html
+    assert "c29" in html and "c30" not in html
