@@ -8,7 +8,10 @@ BIN     := $(VENV)/bin
 JOBS    ?= 2
 KERNELS := $(filter-out %/__init__.py,$(wildcard src/reticent/kernels/*.py))
 PROJECT := pyproject.toml setup.py constraints.txt
-PIP     := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+# Byte code is made where a module is first imported, not for every module of every package.
+OPTIONS := --quiet --no-compile --disable-pip-version-check --constraint constraints.txt
+PIP     := $(BIN)/python -m pip install $(OPTIONS)
+NEEDED  := import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["dependencies"])
 PEERS   := pycanon==1.3.6
 EXTRAS  := spark,web,postgres,excel,statfiles,stats,query,charts,test,lint
 
@@ -59,17 +62,22 @@ clean: ## remove everything that make made
 	find src tests benchmarks -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 	rm -f src/reticent/kernels/*.so src/reticent/kernels/*.c
 
-# Build isolation is off so that the compiler of the kernels is the one constraints.txt names.
-$(VENV)/.made: constraints.txt
+# Build isolation is off so that the compiler of the kernels is the one constraints.txt names.  Where this Python has a pip
+# of its own, that one fills the environment, pip included, in one go: python -m venv takes much longer to install one.
+$(VENV)/.made: constraints.txt pyproject.toml
 	@echo "making $(VENV)"
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed")'
-	@$(PYTHON) -m venv $(VENV)
-	@$(PIP) setuptools Cython
+	@if $(PYTHON) -c 'import pip, sys; sys.exit(int(pip.__version__.split(".")[0]) < 23)' 2>/dev/null; then \
+	  $(PYTHON) -m venv --without-pip $(VENV) && \
+	  $(PYTHON) -m pip --python $(BIN)/python install $(OPTIONS) pip setuptools $$($(PYTHON) -c '$(NEEDED)'); \
+	else \
+	  $(PYTHON) -m venv $(VENV) && $(PIP) setuptools $$($(PYTHON) -c '$(NEEDED)'); \
+	fi
 	@touch $@
 
 $(VENV)/.installed: $(VENV)/.made $(PROJECT)
 	@echo "installing reticent"
-	@$(PIP) --no-build-isolation --editable .
+	@$(PIP) --no-build-isolation --no-deps --editable .
 	@touch $@
 
 # The peers we compare with pin exact versions of numpy, typer and others, which would hold back the whole project:

@@ -114,11 +114,16 @@ class Release:
                     book.record(target, digest=bundle.digest(target), **notes)
         return target
 
-    def to_database(self, url: str, table: str) -> list[str]:
-        """Write the release as tables of a database (PostgreSQL, SQLite, DuckDB) and its manifest beside them."""
+    def to_database(self, url: str, table: str, *, bounds: bool = False) -> list[str]:
+        """Write the release as tables of a database (PostgreSQL, SQLite, DuckDB) and its manifest beside them.
+
+        With `bounds`, the table that people are in has typed lower and upper ends too, as `frame(bounds=True)`.
+        """
         from reticent.release.database import write
 
-        return write(self.tables, (self.folder / bundle.MANIFEST).read_text(encoding="utf-8"), url, table)
+        people = self._reader.files[0]
+        frames = {**self.tables, people: self.frame(bounds=True)} if bounds else self.tables
+        return write(frames, (self.folder / bundle.MANIFEST).read_text(encoding="utf-8"), url, table)
 
     def __repr__(self) -> str:
         promises = ", ".join(promise.name for promise in self.manifest.promises)
