@@ -13,10 +13,10 @@ OPTIONS := --quiet --no-compile --disable-pip-version-check --constraint constra
 PIP     := $(BIN)/python -m pip install $(OPTIONS)
 NEEDED  := import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["dependencies"])
 PEERS   := pycanon==1.3.6
-EXTRAS  := spark,web,postgres,excel,statfiles,stats,query,charts,test,lint
+EXTRAS  := spark,web,postgres,excel,statfiles,stats,query,charts,test,lint,docs
 
 .NOTPARALLEL:
-.PHONY: help venv install build demo test lint format bench lock clean
+.PHONY: help venv install build demo test lint format bench docs docs-look studies install-check dist lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 12
@@ -45,6 +45,23 @@ format: $(VENV)/.lint ## put the code in the house's format
 
 bench: $(VENV)/.test $(VENV)/.kernels ## print one table of ratios against the read-group-write floor
 	@$(BIN)/python -m benchmarks.run $(ARGS)
+
+docs: $(VENV)/.docs ## build the documentation as a searchable site, build/site/index.html
+	@$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going -c docs/site -d build/doctrees docs build/site
+	@echo "build/site/index.html"
+
+docs-look: docs ## take pictures of the site's pages in a real browser (chromium), in build/screenshots
+	@PYTHONPATH=. $(BIN)/python -m docs.site.look build/site build/screenshots
+
+studies: $(VENV)/.test $(VENV)/.kernels ## run every study anew, hours in all (ARGS='beta_likeness 5' for a figure of one)
+	@$(BIN)/python -m studies.all $(ARGS)
+
+dist: $(VENV)/.made ## build the wheel and the source distribution, in dist
+	@$(PIP) build
+	@$(BIN)/python -m build --no-isolation --outdir dist .
+
+install-check: ## install in odd places, with and without a compiler, and run the demo (PYTHONS='python3.11 python3.13')
+	@$(PYTHON) -m tests.installs $(PYTHONS)
 
 lock: ## resolve every extra anew and write constraints.txt
 	@$(PYTHON) -m venv $(VENV)/lock
@@ -92,6 +109,11 @@ $(VENV)/.test: $(VENV)/.made $(PROJECT)
 $(VENV)/.lint: $(VENV)/.made $(PROJECT)
 	@$(PIP) $$($(BIN)/python -c 'import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
 	  print(*project["dependencies"], *project["optional-dependencies"]["lint"])')
+	@touch $@
+
+$(VENV)/.docs: $(VENV)/.made $(PROJECT)
+	@$(PIP) $$($(BIN)/python -c 'import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
+	  print(*project["optional-dependencies"]["docs"])')
 	@touch $@
 
 $(VENV)/.kernels: $(VENV)/.installed $(KERNELS)
