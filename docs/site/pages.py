@@ -61,7 +61,10 @@ def contents() -> str:
     }
     known = {"index", *(page for pages in listed.values() for page in pages)}
     listed["Reference"] += sorted({path.stem for path in DOCS.glob("*.md")} - known)
-    trees = (f"```{{toctree}}\n:hidden:\n:caption: {title}\n\n" + "\n".join(pages) + "\n```" for title, pages in listed.items())
+    trees = (
+        f"```{{toctree}}\n:hidden:\n:caption: {title}\n\n" + "\n".join(pages) + "\n```"
+        for title, pages in listed.items()
+    )
     return "\n\n" + "\n\n".join(trees) + "\n"
 
 

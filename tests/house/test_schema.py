@@ -29,7 +29,9 @@ def test_the_schema_is_a_schema():
     Draft202012Validator.check_schema(job_schema())
 
 
-@pytest.mark.parametrize("path", sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]), ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "path", sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]), ids=lambda path: path.name
+)
 def test_every_whole_job_in_the_docs_fits_the_schema(path):
     for text in TOML.findall(path.read_text(encoding="utf-8")):
         job = tomllib.loads(text)

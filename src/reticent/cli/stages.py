@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from reticent.errors import RequestError
-from reticent.release.disk import writing
 
 FLAGS = ("--quiet", "--log-json")
 FILE = "--log"
@@ -90,6 +89,8 @@ def taken(words: Sequence[str]) -> tuple[list[str], dict[str, Any]]:
 
 
 def _opened(path: Path) -> TextIO:
+    from reticent.release.disk import writing
+
     if path.is_dir():
         raise RequestError(f"The log {path} is a folder.", attempt="--log with a file's name.")
     with writing(path):
