@@ -8,12 +8,15 @@ BIN     := $(VENV)/bin
 JOBS    ?= 2
 KERNELS := $(filter-out %/__init__.py,$(wildcard src/reticent/kernels/*.py))
 PROJECT := pyproject.toml setup.py constraints.txt
-PIP     := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+# Byte code is made where a module is first imported, not for every module of every package.
+OPTIONS := --quiet --no-compile --disable-pip-version-check --constraint constraints.txt
+PIP     := $(BIN)/python -m pip install $(OPTIONS)
+NEEDED  := import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["dependencies"])
 PEERS   := pycanon==1.3.6
-EXTRAS  := spark,web,postgres,excel,statfiles,stats,query,charts,test,lint
+EXTRAS  := spark,web,postgres,excel,statfiles,stats,query,charts,test,lint,docs
 
 .NOTPARALLEL:
-.PHONY: help venv install build demo test lint format bench lock clean
+.PHONY: help venv install build demo test lint format bench docs docs-look studies install-check dist lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 12
@@ -43,6 +46,23 @@ format: $(VENV)/.lint ## put the code in the house's format
 bench: $(VENV)/.test $(VENV)/.kernels ## print one table of ratios against the read-group-write floor
 	@$(BIN)/python -m benchmarks.run $(ARGS)
 
+docs: $(VENV)/.docs ## build the documentation as a searchable site, build/site/index.html
+	@$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going -c docs/site -d build/doctrees docs build/site
+	@echo "build/site/index.html"
+
+docs-look: docs ## take pictures of the site's pages in a real browser (chromium), in build/screenshots
+	@PYTHONPATH=. $(BIN)/python -m docs.site.look build/site build/screenshots
+
+studies: $(VENV)/.test $(VENV)/.kernels ## run every study anew, hours in all (ARGS='beta_likeness 5' for a figure of one)
+	@$(BIN)/python -m studies.all $(ARGS)
+
+dist: $(VENV)/.made ## build the wheel and the source distribution, in dist
+	@$(PIP) build
+	@$(BIN)/python -m build --no-isolation --outdir dist .
+
+install-check: ## install in odd places, with and without a compiler, and run the demo (PYTHONS='python3.11 python3.13')
+	@$(PYTHON) -m tests.installs $(PYTHONS)
+
 lock: ## resolve every extra anew and write constraints.txt
 	@$(PYTHON) -m venv $(VENV)/lock
 	@$(VENV)/lock/bin/python -m pip install --quiet --disable-pip-version-check --dry-run --ignore-installed \
@@ -59,17 +79,22 @@ clean: ## remove everything that make made
 	find src tests benchmarks -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 	rm -f src/reticent/kernels/*.so src/reticent/kernels/*.c
 
-# Build isolation is off so that the compiler of the kernels is the one constraints.txt names.
-$(VENV)/.made: constraints.txt
+# Build isolation is off so that the compiler of the kernels is the one constraints.txt names.  Where this Python has a pip
+# of its own, that one fills the environment, pip included, in one go: python -m venv takes much longer to install one.
+$(VENV)/.made: constraints.txt pyproject.toml
 	@echo "making $(VENV)"
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed")'
-	@$(PYTHON) -m venv $(VENV)
-	@$(PIP) setuptools Cython
+	@if $(PYTHON) -c 'import pip, sys; sys.exit(int(pip.__version__.split(".")[0]) < 23)' 2>/dev/null; then \
+	  $(PYTHON) -m venv --without-pip $(VENV) && \
+	  $(PYTHON) -m pip --python $(BIN)/python install $(OPTIONS) pip setuptools $$($(PYTHON) -c '$(NEEDED)'); \
+	else \
+	  $(PYTHON) -m venv $(VENV) && $(PIP) setuptools $$($(PYTHON) -c '$(NEEDED)'); \
+	fi
 	@touch $@
 
 $(VENV)/.installed: $(VENV)/.made $(PROJECT)
 	@echo "installing reticent"
-	@$(PIP) --no-build-isolation --editable .
+	@$(PIP) --no-build-isolation --no-deps --editable .
 	@touch $@
 
 # The peers we compare with pin exact versions of numpy, typer and others, which would hold back the whole project:
@@ -84,6 +109,11 @@ $(VENV)/.test: $(VENV)/.made $(PROJECT)
 $(VENV)/.lint: $(VENV)/.made $(PROJECT)
 	@$(PIP) $$($(BIN)/python -c 'import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
 	  print(*project["dependencies"], *project["optional-dependencies"]["lint"])')
+	@touch $@
+
+$(VENV)/.docs: $(VENV)/.made $(PROJECT)
+	@$(PIP) $$($(BIN)/python -c 'import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
+	  print(*project["optional-dependencies"]["docs"])')
 	@touch $@
 
 $(VENV)/.kernels: $(VENV)/.installed $(KERNELS)

@@ -1,32 +1,90 @@
 """Compiles every module of reticent/kernels; all else about the package is in pyproject.toml.
 
 A kernel is Cython in pure Python mode: its `.py` runs as it is, and the extension built from it here is found first.
-`KERNEL=name` restricts a build to one of them.
+Where no C compiler works, nothing is compiled and the package is installed all the same, slow: `KERNELS=required` makes
+that an error.  `KERNEL=name` restricts a build to one of them.
 """
 
+import multiprocessing
 import os
+import sys
+import tempfile
 from pathlib import Path
 
-from Cython.Build import cythonize
 from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
 
 # No fast-math and no contraction to fused multiply-add: a guarantee may not be re-associated.
-FLAGS = [] if os.name == "nt" else ["-O3", "-g0", "-ffp-contract=off", "-fno-fast-math"]
+EXACT = ["-g0", "-ffp-contract=off", "-fno-fast-math"]
+# Nor is anything checked in a loop that its caller has checked; what a kernel's class holds is set where it is made.
 DIRECTIVES = {"language_level": 3, "boundscheck": False, "wraparound": False, "cdivision": True}
+DIRECTIVES |= {"initializedcheck": False, "auto_pickle": False, "binding": False, "emit_code_comments": False}
+FOLDER = Path("src/reticent/kernels")
+# What Cython needs for any array is compiled once, in this module, and not once for each kernel.
+SHARED = "reticent.kernels._shared"
+REQUIRED = os.environ.get("KERNELS") == "required"
+
+
+def flags(name: str) -> list[str]:
+    """-O3 brought nothing measurable over -O2, and what arrays share is too seldom run to be worth the compiler's time.
+
+    docs/adr/0006-building.md has the figures.
+    """
+    return [] if os.name == "nt" else ["-O0" if name == SHARED else "-O2", *EXACT]
 
 
 def kernels() -> list[Extension]:
-    """One extension module for each source file, compiled where it is newer than its last result."""
+    """One extension module for each source file, and the one they share."""
     only = os.environ.get("KERNEL")
-    names = sorted(path.stem for path in Path("src/reticent/kernels").glob("*.py") if path.stem != "__init__")
+    names = sorted(path.stem for path in FOLDER.glob("*.py") if path.stem != "__init__")
     chosen = [
-        Extension(f"reticent.kernels.{name}", [f"src/reticent/kernels/{name}.py"], extra_compile_args=FLAGS)
+        Extension(f"reticent.kernels.{name}", [f"{FOLDER}/{name}.py"], extra_compile_args=flags(name))
         for name in names
         if only in (None, "", name)
     ]
-    if not chosen:
-        return []
-    return cythonize(chosen, compiler_directives=DIRECTIVES, build_dir="build/cython", quiet=True)
+    return [Extension(SHARED, [f"{FOLDER}/_shared.c"], extra_compile_args=flags(SHARED)), *chosen]
 
 
-setup(ext_modules=kernels())
+class Kernels(build_ext):
+    """Translate and compile on every core, under pip as well; without a compiler, say so and compile nothing."""
+
+    def finalize_options(self) -> None:
+        super().finalize_options()
+        self.parallel = self.parallel or os.cpu_count()
+
+    def build_extensions(self) -> None:
+        if not self.compiler_works():
+            if REQUIRED:
+                sys.exit("The kernels cannot be compiled: there is no C compiler that finds Python's headers.")
+            print("No C compiler works here: reticent is installed uncompiled, and planning is slow.", file=sys.stderr)
+            self.extensions = []
+            return
+        self.translate()
+        super().build_extensions()
+
+    def compiler_works(self) -> bool:
+        with tempfile.TemporaryDirectory() as folder:
+            source = Path(folder) / "probe.c"
+            source.write_text("#include <Python.h>\nint probe(void) { return PY_VERSION_HEX; }\n")
+            try:
+                self.compiler.compile([str(source)], output_dir=folder, extra_postargs=flags("probe"))
+            except Exception as error:  # each platform's compiler fails in its own words
+                print(error, file=sys.stderr)
+                return False
+            return True
+
+    def translate(self) -> None:
+        """From Python to C, where the source is newer than its last result."""
+        from Cython.Build import cythonize
+
+        forks = multiprocessing.get_start_method() == "fork"  # elsewhere a child would run this file again
+        translated = cythonize(
+            [Extension(extension.name, extension.sources) for extension in self.extensions],
+            compiler_directives=DIRECTIVES, shared_utility_qualified_name=SHARED, build_dir="build/cython", quiet=True,
+            nthreads=int(self.parallel) if forks else 0,
+        )  # fmt: skip
+        for extension, done in zip(self.extensions, translated, strict=True):
+            extension.sources = done.sources
+
+
+setup(ext_modules=kernels(), cmdclass={"build_ext": Kernels})

@@ -1,8 +1,10 @@
-"""Every test has a ledger of its own: none reads or writes the one in the user's home."""
+"""Every test has a ledger of its own, not the one in the user's home, and every job that a test reads fits the schema."""
 
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping
+from typing import Any
 
 import pytest
 
@@ -21,3 +23,25 @@ def _ledgers(tmp_path_factory: pytest.TempPathFactory):
 @pytest.fixture(autouse=True)
 def _ledger(_ledgers, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("RETICENT_LEDGER", str(_ledgers / str(next(_NUMBERS))))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _jobs_fit_the_schema():
+    """Whatever is accepted as a job, in tests and in examples of the docs, the schema for editors accepts as well."""
+    from jsonschema import Draft202012Validator
+
+    from reticent.job import Job
+    from reticent.schema import job_schema
+
+    validator = Draft202012Validator(job_schema())
+    made = Job.from_dict.__func__
+
+    def checked(cls: type[Job], table: Mapping[str, Any], *rest: Any, **named: Any) -> Job:
+        job = made(cls, table, *rest, **named)
+        found = [f"{'.'.join(map(str, error.path))}: {error.message}" for error in validator.iter_errors(table)]
+        assert not found, "reticent.schema refuses a job that is good:\n" + "\n".join(found)
+        return job
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Job, "from_dict", classmethod(checked))
+        yield

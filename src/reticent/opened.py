@@ -160,16 +160,21 @@ class Release:
                 book.keep(staged, target, force=force, again=again, **notes)
         return target
 
-    @door(url=text, table=text)
-    def to_database(self, url: str, table: str) -> list[str]:
-        """Write the release as tables of a database (PostgreSQL, SQLite, DuckDB) and its manifest beside them."""
+    @door(url=text, table=text, bounds=flag)
+    def to_database(self, url: str, table: str, *, bounds: bool = False) -> list[str]:
+        """Write the release as tables of a database (PostgreSQL, SQLite, DuckDB) and its manifest beside them.
+
+        With `bounds`, the table that people are in has typed lower and upper ends too, as `frame(bounds=True)`.
+        """
         from reticent.release.database import new_file, write
 
+        people = self._reader.files[0]
+        frames = {**self.tables, people: self.frame(bounds=True)} if bounds else self.tables
         manifest = (self.folder / bundle.MANIFEST).read_text(encoding="utf-8")
         if (path := new_file(url)) is None:
-            return write(self.tables, manifest, url, table)
+            return write(frames, manifest, url, table)
         with staging.new_file(path, only_new=True) as staged:
-            return write(self.tables, manifest, url, table, staged)
+            return write(frames, manifest, url, table, staged)
 
     def _repr_html_(self) -> str:
         return notebook.release(self)

@@ -1,4 +1,4 @@
-"""Progress: on a terminal, and nowhere else."""
+"""Progress on a terminal is one live line; test_log.py has what is told where nobody watches."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ import subprocess
 import sys
 
 import pytest
-
-from reticent.cli.printing import stages
 
 
 def on_a_terminal(*words: str) -> tuple[int, str]:
@@ -40,9 +38,3 @@ def test_the_stages_of_a_publication_show_on_a_terminal(place, as_json):
     for stage in ("reading", "planning", "writing", "auditing"):
         assert (stage in shown) == (not as_json)
     assert "\x1b[?25h" in shown or as_json  # the cursor is back
-
-
-def test_nothing_shows_where_nobody_watches(capsys):
-    with stages() as progress:
-        progress("reading")
-    assert capsys.readouterr() == ("", "")

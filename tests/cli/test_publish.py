@@ -16,10 +16,6 @@ def test_a_release_is_published_and_its_audit_printed(run, place):
     assert sorted(path.name for path in Path("release").iterdir()) == ["README.md", "data.parquet", "manifest.json"]
 
 
-def test_nothing_is_printed_while_it_works_where_nobody_watches(run, place):
-    assert run("publish", "job.toml", "-o", "release").err == ""
-
-
 def test_json_is_one_object_with_the_digest_and_the_audit(run, place):
     ran = run("publish", "job.toml", "-o", "release", "--json")
     found = json.loads(ran.out)

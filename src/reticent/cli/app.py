@@ -29,7 +29,7 @@ COMMANDS = (
 def command(words: Sequence[str] = ()) -> Any:
     """The parser, with every command, or with the one that these words name: the others cost time to load."""
     app = typer.Typer(
-        callback=top, invoke_without_command=True, add_completion=False, rich_markup_mode="rich",
+        callback=top, invoke_without_command=True, add_completion=not words or words[0].startswith("-"), rich_markup_mode="rich",
         pretty_exceptions_enable=False, context_settings={"help_option_names": ["-h", "--help"]},
         epilog="Start with:  reticent demo",
     )  # fmt: skip
@@ -57,13 +57,33 @@ def top(
     traceback: Annotated[
         bool, typer.Option("--traceback", help="Show where in the code an error arose; so does RETICENT_TRACEBACK=1.")
     ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Do not say which stage is at work.")] = False,
+    log: Annotated[
+        str | None,
+        typer.Option("--log", metavar="FILE", help="Add a line for each stage, with its time, to this file."),
+    ] = None,
+    log_json: Annotated[
+        bool, typer.Option("--log-json", help="Each stage as one JSON object a line, to the log or to stderr.")
+    ] = False,
 ) -> None:
     """Publish microdata that says no more than you promised."""
+    # `main` has taken the options about telling out of the words; they stand here for the help.
     if version:
         from reticent import __version__
 
-        typer.echo(f"reticent {__version__}")
+        typer.echo(f"reticent {__version__} ({kernels()})")
         raise typer.Exit()
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
         raise typer.Exit(1)
+
+
+def kernels() -> str:
+    """Whether the loops of planning and auditing are compiled."""
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # said here, in the version's own words
+        from reticent.kernels import uncompiled
+    slow = len(uncompiled())
+    return f"{slow} kernels not compiled: slow" if slow else "kernels compiled"

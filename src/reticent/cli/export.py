@@ -18,6 +18,7 @@ def export(
         str, typer.Argument(metavar="URL", help="postgresql://..., sqlite:///file.db or duckdb:///file.duckdb.", show_default=False)
     ],
     table: Annotated[str, typer.Option("--table", metavar="NAME", help="The table to make; NAME_manifest is made beside it.", show_default=False)],
+    bounds: Annotated[bool, typer.Option("--bounds", help="Add numeric ends of each range: age_lower and age_upper beside age.")] = False,
     json: Json = False,
 ) -> None:  # fmt: skip
     """Write a release to a database: a table for each data file, and its manifest beside them; all or none.
@@ -34,7 +35,7 @@ def export(
     with stages(json) as progress:
         progress("writing")
         opened = open_release(release)
-        tables = list(map(redacted, opened.to_database(url, table)))
+        tables = list(map(redacted, opened.to_database(url, table, bounds=bounds)))
     if json:
         say_json({"release": str(release), "url": redacted(url), "tables": tables, "rows": opened.manifest.rows})
         return

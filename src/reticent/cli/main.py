@@ -13,18 +13,22 @@ import os
 import signal
 import sys
 import threading
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from reticent.cli import streams
 from reticent.cli.failures import Terminated, UsageError, Wishes, tell
 from reticent.cli.settling import settle
+from reticent.cli.stages import ended, telling
 from reticent.errors import DiskError, ReticentError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run `reticent ARGUMENTS`; the exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
+    if arguments is None:  # the process is ours: a warning is a line, not a place in the code
+        warnings.showwarning = lambda message, *_, **__: print(f"reticent: {message}", file=sys.stderr)
     wishes = Wishes(
         json="--json" in given,
         show_values="--show-values" in given,
@@ -34,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     streams.forget_settings()
     try:
         refuse_unwritable(given)
-        code = run([word for word in given if word != "--traceback"], wishes)
+        code = told([word for word in given if word != "--traceback"], wishes)
         sys.stdout.flush()
         return code
     except BrokenPipeError:  # the reader has seen enough, as in `| head`
@@ -52,6 +56,14 @@ def refuse_unwritable(words: Sequence[str]) -> None:
     for place, word in enumerate(words, 1):
         if "\x00" in word or any("\ud800" <= mark <= "\udfff" for mark in word):
             raise UsageError(f"Argument {place} is not UTF-8, or holds a NUL.", attempt="another name.")
+
+
+def told(words: list[str], wishes: Wishes) -> int:
+    """Run, with stages told as the words ask."""
+    with telling(words) as rest:
+        code = run(rest, wishes)
+        ended(code)
+        return code
 
 
 def run(words: list[str], wishes: Wishes) -> int:

@@ -1,13 +1,13 @@
-"""What commands print: text and tables for people, one object for machines, stages while they work."""
+"""What commands print: text and tables for people, one object for machines."""
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+from reticent.cli.stages import stages as stages
 from reticent.cli.visible import in_json, one_line, visible
 
 
@@ -54,18 +54,3 @@ def number(value: Any) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     return f"{value:.6g}" if isinstance(value, float) else str(value)
-
-
-@contextmanager
-def stages(quiet: bool = False) -> Iterator[Callable[[str], None]]:
-    """A line that says which stage is at work, and for how long; nothing where nobody watches."""
-    if quiet or not (watched(sys.stdout) and watched(sys.stderr)):
-        yield lambda stage: None
-        return
-    from rich.console import Console
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("starting", total=None)
-        yield lambda stage: progress.update(task, description=stage, refresh=True)
