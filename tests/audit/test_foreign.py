@@ -6,6 +6,7 @@ import pytest
 
 from reticent.audit import audit
 from reticent.errors import ColumnError, JobError
+from reticent.job import Job
 from reticent.release.manifest import ColumnEntry
 from reticent.release.reading.scale import Unreadable, scale
 from reticent.table.roles import quasi, sensitive
@@ -154,10 +155,9 @@ def test_two_sensitive_columns_are_judged_each_alone_or_jointly():
     assert found.exact["distinct-l-diversity"] == 2
     assert set(found.to_dict()["achieved_by_column"]) == {"s", "u"}
 
-    class Jointly:
-        columns = {"q": quasi(), "s": sensitive(), "u": sensitive()}
-        promises = ({"model": "distinct-l-diversity", "l": 3}, {"model": "distinct-l-diversity", "l": 3, "column": "s"})
-        jointly = True
-        source = type("S", (), {"missing": ()})()
-
-    assert [verdict.achieved for verdict in audit(table, job=Jointly()).promises] == [{"l": 3}, {"l": 2}]
+    jointly = Job(
+        columns={"q": quasi(), "s": sensitive(), "u": sensitive()},
+        promises=[{"model": "distinct-l-diversity", "l": 3}, {"model": "distinct-l-diversity", "l": 3, "column": "s"}],
+        jointly=True,
+    )
+    assert [verdict.achieved for verdict in audit(table, job=jointly).promises] == [{"l": 3}, {"l": 2}]
