@@ -22,6 +22,7 @@ from pathlib import Path
 
 from reticent.owner import private
 from reticent.owner.exchange import move
+from reticent.owner.signals import deferred
 from reticent.release.disk import writing
 
 PREFIX = ".reticent-stage-"
@@ -39,7 +40,9 @@ def staged(target: Path | None) -> Iterator[Path]:
         with writing(target):
             if target is not None:
                 target.parent.mkdir(parents=True, exist_ok=True)
-            folder = _begun(Path(tempfile.gettempdir()) if target is None else target.parent)
+            place = Path(tempfile.gettempdir()) if target is None else target.parent
+            with deferred():
+                folder = _begun(place)
         yield folder
     except BaseException:
         if folder is not None:
