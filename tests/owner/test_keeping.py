@@ -162,6 +162,57 @@ def test_a_step_that_fails_takes_the_others_back(tmp_path, monkeypatch, step, th
     assert not (tmp_path / "new").exists()
 
 
+def test_a_journal_that_cannot_be_synced_is_taken_back(tmp_path, monkeypatch):
+    ledger, sync = tmp_path / "ledger", journal.private.sync
+
+    def refused(path):
+        if path == ledger and (ledger / journal.JOURNAL).exists():
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        sync(path)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(journal.private, "sync", refused)
+        with pytest.raises(DiskError):
+            rt.publish(job(), frame=people(), to=tmp_path / "one", ledger=ledger)
+    assert Ledger.of(ledger).entries() == []
+    assert not (tmp_path / "one").exists()
+    assert not left(tmp_path)
+
+
+def test_what_cannot_be_undone_is_left_for_the_next_command(tmp_path, monkeypatch):
+    old = rt.publish(job(), frame=people(), to=tmp_path / "one", ledger=tmp_path / "ledger")
+
+    def refused(*_, **__):
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(keeping, "put", refused)
+        patch.setattr(journal, "roll_back", refused)
+        with pytest.raises(DiskError):
+            rt.publish(job(), frame=people(), to=tmp_path / "one", ledger=tmp_path / "ledger", force=True, again=True)
+    assert "it was rolled back" in "".join(recover(tmp_path / "ledger", [tmp_path / "one"]))
+    assert [entry["digest"] for entry in Ledger.of(tmp_path / "ledger").entries()] == [old.digest]
+    assert rt.open(tmp_path / "one").digest == old.digest
+    assert not left(tmp_path)
+
+
+def test_a_recovery_that_is_killed_is_recovered_from(tmp_path, monkeypatch, die):
+    with die(keeping, "put"):
+        rt.publish(job(), frame=people(), to=tmp_path / "one", ledger=tmp_path / "ledger")
+
+    def killed(*_):
+        raise Killed
+
+    for step in ("_remove_notes_beside", "_end"):
+        with monkeypatch.context() as patch:
+            patch.setattr(journal, step, killed)
+            with pytest.raises(Killed):
+                recover(tmp_path / "ledger")
+    assert "it was rolled back" in "".join(recover(tmp_path / "ledger", [tmp_path / "one"]))
+    assert Ledger.of(tmp_path / "ledger").entries() == []
+    assert not left(tmp_path)
+
+
 def test_save_is_journalled_like_publish(tmp_path, die):
     release = rt.publish(job(), frame=people())
     with die(journal, "add_line"):

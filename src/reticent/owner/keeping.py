@@ -42,10 +42,10 @@ def keep(ledger: Path, intent: Intent, notes: Mapping[str, bytes | str], sketche
     staged, target = Path(intent.staged), Path(intent.target)
     with writing(target):
         staging.note(staged, target, ledger)
-    with writing(ledger):
-        journal.begin(ledger, intent, notes, sketches)
     switched = False
     try:
+        with writing(ledger):
+            journal.begin(ledger, intent, notes, sketches)
         with writing(target):
             _put_in_place(staged, target)
         with writing(ledger):
@@ -59,8 +59,11 @@ def keep(ledger: Path, intent: Intent, notes: Mapping[str, bytes | str], sketche
             switched = True
             private.sync(Path(intent.notes).parent)
     except BaseException:
-        with suppress(OSError):  # what cannot be undone now is settled by the next command
-            _undo(ledger, intent, switched)
+        if os.path.lexists(ledger / journal.JOURNAL):
+            try:
+                _undo(ledger, intent, switched)
+            except OSError:  # what cannot be undone now is settled by the next command
+                staging.leave(staged)
         raise
     with suppress(OSError):  # the release is kept; the next command clears what is left
         journal.close(ledger, intent)

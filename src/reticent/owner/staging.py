@@ -28,6 +28,7 @@ from reticent.release.disk import writing
 PREFIX = ".reticent-stage-"
 LOCK, RELEASE, REPLACED, NOTE = "lock", "release", "replaced", "note.json"
 _HELD: dict[Path, int] = {}  # the open locks of this process's folders
+_LEFT: set[Path] = set()  # folders that outlive the block that staged them
 
 
 @contextmanager
@@ -45,7 +46,7 @@ def staged(target: Path | None) -> Iterator[Path]:
                 folder = _begun(place)
         yield folder
     except BaseException:
-        if folder is not None:
+        if folder is not None and folder not in _LEFT:
             discard(folder)
         with suppress(OSError):
             for parent in lacking:  # the innermost first; one that somebody else uses by now is not empty
@@ -70,6 +71,13 @@ def discard(folder: Path) -> None:
     shutil.rmtree(folder.parent, ignore_errors=True)
     handle = _HELD.pop(folder, None)
     if handle is not None:
+        os.close(handle)
+
+
+def leave(folder: Path) -> None:
+    """What was staged stays for the next command, which a journal tells what to do with it."""
+    _LEFT.add(folder)
+    if (handle := _HELD.pop(folder, None)) is not None:
         os.close(handle)
 
 
