@@ -16,7 +16,7 @@ PEERS   := pycanon==1.3.6
 EXTRAS  := spark,web,postgres,excel,statfiles,stats,query,charts,test,lint,docs
 
 .NOTPARALLEL:
-.PHONY: help venv install build demo test lint format bench docs docs-look studies install-check dist lock clean
+.PHONY: help venv install build demo test faults hostile lint format bench docs docs-look studies install-check dist lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 12
@@ -33,6 +33,9 @@ demo: $(VENV)/.kernels ## publish, audit and look at a release of built-in data
 
 test: $(VENV)/.test $(VENV)/.kernels ## run the whole suite (ARGS='...' for pytest, JOBS=n processes)
 	@$(BIN)/python -m pytest -n $(JOBS) $(ARGS)
+
+faults: $(VENV)/.test $(VENV)/.kernels ## spoil every change of the disk in every way (ARGS='--every 5' for a part); needs gcc
+	@$(BIN)/python -m tests.faults.sweep $(ARGS)
 
 lint: $(VENV)/.lint ## check the code with ruff, and its types with mypy
 	@$(BIN)/ruff check .

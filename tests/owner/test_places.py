@@ -170,7 +170,7 @@ def test_a_journal_that_is_damaged_stops_a_publication_and_no_reader(tmp_path, d
     rt.publish(job(), frame=people(), to=tmp_path / "one")
     (Ledger.of().folder / "ledger.journal").mkdir()
     (Ledger.of().folder / "ledger.journal" / "intent.json").write_text(damage)
-    with pytest.raises(RequestError, match="journal .* cannot be read"):
+    with pytest.raises(RequestError, match=r"journal .* cannot be read"):
         rt.publish(job(), frame=people(seed=2), to=tmp_path / "two")
     assert main(["audit", str(tmp_path / "one")]) == 0
     assert "could not be settled" in capsys.readouterr().err

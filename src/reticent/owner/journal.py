@@ -146,9 +146,7 @@ def write_notes(ledger: Path, intent: Intent) -> None:
     private.make_folder(beside.parent)
     if intent.batches and not (beside.parent / PLACE).exists():
         private.write(beside.parent / PLACE, written_place(Path(intent.batches)))
-    for left in (beside, intent.notes_aside):  # by a process that was ended here
-        if left.exists():
-            shutil.rmtree(left)
+    _remove_notes_beside(intent)  # of a process that was ended here
     private.make_folder(beside, inside=True)
     for path in sorted(notes.iterdir()):
         private.write_new(beside / path.name, path.read_bytes())
@@ -166,13 +164,21 @@ def switch_notes(intent: Intent) -> None:
 
 def close(ledger: Path, intent: Intent) -> None:
     """Nothing remains of what was replaced, and the journal ends."""
-    for folder in (intent.notes_beside, intent.notes_aside):
-        if folder.exists():
-            shutil.rmtree(folder)
+    _remove_notes_beside(intent)
     staging.discard(Path(intent.staged))
+    _end(ledger)
+
+
+def _end(ledger: Path) -> None:
     os.rename(ledger / JOURNAL, ledger / DRAFT)
     private.sync(ledger)
     shutil.rmtree(ledger / DRAFT, ignore_errors=True)
+
+
+def _remove_notes_beside(intent: Intent) -> None:
+    for folder in (intent.notes_beside, intent.notes_aside):
+        if folder.exists():
+            shutil.rmtree(folder)
 
 
 def roll_back(ledger: Path, intent: Intent) -> None:
@@ -182,7 +188,9 @@ def roll_back(ledger: Path, intent: Intent) -> None:
         private.write_at(ledger / LEDGER, intent.size, b"")
     for mark in intent.sketches:
         (ledger / SKETCHES / mark).unlink(missing_ok=True)
-    close(ledger, intent)
+    _remove_notes_beside(intent)
+    _end(ledger)  # before what was staged goes, by which `settle` knows that nothing had happened
+    staging.discard(Path(intent.staged))
     with suppress(OSError):
         for folder in map(Path, intent.made):
             (folder / PLACE).unlink(missing_ok=True)

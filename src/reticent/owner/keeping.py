@@ -7,10 +7,8 @@ middle leaves its journal, and the next command settles it (`journal`).
 from __future__ import annotations
 
 import os
-import signal
-import threading
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from reticent.errors import OutputExists
@@ -18,6 +16,7 @@ from reticent.owner import journal, private, staging
 from reticent.owner.exchange import put, take_back
 from reticent.owner.journal import Intent
 from reticent.owner.places import digest_of
+from reticent.owner.signals import uninterrupted
 from reticent.release.disk import writing
 
 
@@ -43,10 +42,10 @@ def keep(ledger: Path, intent: Intent, notes: Mapping[str, bytes | str], sketche
     staged, target = Path(intent.staged), Path(intent.target)
     with writing(target):
         staging.note(staged, target, ledger)
-    with writing(ledger):
-        journal.begin(ledger, intent, notes, sketches)
     switched = False
     try:
+        with writing(ledger):
+            journal.begin(ledger, intent, notes, sketches)
         with writing(target):
             _put_in_place(staged, target)
         with writing(ledger):
@@ -60,8 +59,11 @@ def keep(ledger: Path, intent: Intent, notes: Mapping[str, bytes | str], sketche
             switched = True
             private.sync(Path(intent.notes).parent)
     except BaseException:
-        with suppress(OSError):  # what cannot be undone now is settled by the next command
-            _undo(ledger, intent, switched)
+        if os.path.lexists(ledger / journal.JOURNAL):
+            try:
+                _undo(ledger, intent, switched)
+            except OSError:  # what cannot be undone now is settled by the next command
+                staging.leave(staged)
         raise
     with suppress(OSError):  # the release is kept; the next command clears what is left
         journal.close(ledger, intent)
@@ -97,18 +99,3 @@ def _undo(ledger: Path, intent: Intent, switched: bool) -> None:
         take_back(staged, target, staged.parent / staging.REPLACED)
         private.sync(target.parent)
     journal.roll_back(ledger, intent)
-
-
-@contextmanager
-def uninterrupted() -> Iterator[None]:
-    """A Ctrl-C, or an order to end, between the journal's first and last word comes too late."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    names = [name for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    before = {number: signal.signal(number, signal.SIG_IGN) for number in (getattr(signal, name) for name in names)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, signal.SIG_DFL if handler is None else handler)

@@ -23,11 +23,12 @@ from reticent.errors import AlreadyPublished
 from reticent.owner import bytewise, journal, private, sketches
 from reticent.owner.fingerprint import Hashed, Rows
 from reticent.owner.journal import KEY, LEDGER, LOCK, SKETCHES, Intent
-from reticent.owner.keeping import keep, refuse_existing, uninterrupted
+from reticent.owner.keeping import keep, refuse_existing
 from reticent.owner.likeness import likeness
 from reticent.owner.lines import entries, first_entries, unreadable
 from reticent.owner.notes import notes_on
 from reticent.owner.places import digest_of, ledger_folder, notes_folder, owner_folder
+from reticent.owner.signals import uninterrupted
 from reticent.release.disk import writing
 
 

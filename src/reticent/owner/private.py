@@ -36,8 +36,12 @@ def make_folder(folder: Path, *, inside: bool = False) -> None:
 def write(path: Path, content: bytes | str) -> None:
     """A file with this content: the whole of it, or what was there before."""
     part = path.with_name(path.name + ".part")
-    write_new(part, content)
-    os.replace(part, path)
+    try:
+        write_new(part, content)
+        os.replace(part, path)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
     sync(path.parent)
 
 

@@ -22,11 +22,13 @@ from pathlib import Path
 
 from reticent.owner import private
 from reticent.owner.exchange import move
+from reticent.owner.signals import deferred
 from reticent.release.disk import writing
 
 PREFIX = ".reticent-stage-"
 LOCK, RELEASE, REPLACED, NOTE = "lock", "release", "replaced", "note.json"
 _HELD: dict[Path, int] = {}  # the open locks of this process's folders
+_LEFT: set[Path] = set()  # folders that outlive the block that staged them
 
 
 @contextmanager
@@ -39,10 +41,12 @@ def staged(target: Path | None) -> Iterator[Path]:
         with writing(target):
             if target is not None:
                 target.parent.mkdir(parents=True, exist_ok=True)
-            folder = _begun(Path(tempfile.gettempdir()) if target is None else target.parent)
+            place = Path(tempfile.gettempdir()) if target is None else target.parent
+            with deferred():
+                folder = _begun(place)
         yield folder
     except BaseException:
-        if folder is not None:
+        if folder is not None and folder not in _LEFT:
             discard(folder)
         with suppress(OSError):
             for parent in lacking:  # the innermost first; one that somebody else uses by now is not empty
@@ -67,6 +71,13 @@ def discard(folder: Path) -> None:
     shutil.rmtree(folder.parent, ignore_errors=True)
     handle = _HELD.pop(folder, None)
     if handle is not None:
+        os.close(handle)
+
+
+def leave(folder: Path) -> None:
+    """What was staged stays for the next command, which a journal tells what to do with it."""
+    _LEFT.add(folder)
+    if (handle := _HELD.pop(folder, None)) is not None:
         os.close(handle)
 
 

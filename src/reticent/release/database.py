@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 
@@ -29,6 +30,8 @@ def write(frames: dict[str, pl.DataFrame], manifest: str, url: str, table: str, 
     except (ReticentError, ImportError):
         raise
     except Exception as error:
+        if isinstance(error, RuntimeError) and "interrupt" in str(error).lower():  # DuckDB's word for a signal
+            raise KeyboardInterrupt from None
         if _disk_refuses(error):
             raise DiskError(
                 f"{redacted(url)} cannot be written: the disk is full, read-only or broken.",
@@ -68,7 +71,11 @@ def _disk_refuses(error: Exception) -> bool:
     number = getattr(error, "sqlite_errorcode", None)
     if number is not None:
         return number & 0xFF in (8, 10, 13, 14)
-    return isinstance(error, OSError) or type(error).__name__ in ("IOException", "FatalException")
+    return isinstance(error, OSError) or type(error).__name__ in (
+        "IOException",
+        "FatalException",
+        "TransactionException",
+    )
 
 
 def _postgresql(url: str, tables: dict[str, pl.DataFrame], path: Path | None = None) -> None:
@@ -131,3 +138,7 @@ def _duckdb(url: str, tables: dict[str, pl.DataFrame], path: Path | None) -> Non
             connection.register(f"release_{at}", frame.to_arrow())
             connection.execute(f"CREATE TABLE {quoted(name)} AS SELECT * FROM release_{at}")
         connection.commit()
+        if path is not None:  # a new file is moved alone: what its log holds must be in it, and closing tells no error
+            connection.execute("CHECKPOINT")
+    if path is not None and path.with_name(path.name + ".wal").exists():
+        raise OSError(errno.EIO, os.strerror(errno.EIO))

@@ -1,0 +1,231 @@
+"""Keeping a release step by step: names exchanged, dead processes' folders, journals that others find."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+import reticent as rt
+from reticent.errors import AlreadyPublished, DiskError
+from reticent.owner import exchange, journal, keeping, places, staging
+from reticent.owner.ledger import Ledger
+from reticent.owner.recovery import recover
+from tests.owner.test_content import job, people
+
+
+class Killed(BaseException):
+    pass
+
+
+@pytest.fixture
+def die(monkeypatch):
+    """The next publication ends at a step as a killed process does: nothing is undone, its locks are free."""
+
+    def at(module: object, step: str) -> None:
+        def killed(*_, **__):
+            raise Killed
+
+        with monkeypatch.context() as patch:
+            patch.setattr(module, step, killed)
+            patch.setattr(keeping, "_undo", lambda *_: None)
+            patch.setattr(staging, "discard", lambda folder: os.close(staging._HELD.pop(folder)))
+            with pytest.raises(Killed):
+                yield
+
+    from contextlib import contextmanager
+
+    return contextmanager(at)
+
+
+def left(folder: Path) -> list[str]:
+    return [path.name for path in folder.rglob("*") if path.name.startswith((".reticent", ".ledger", "ledger.journal"))]
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_two_folders_exchange_their_names_or_nothing_happens(tmp_path, monkeypatch, there):
+    if not there:
+        monkeypatch.setattr(exchange, "_renamed", lambda *_: errno.ENOSYS)
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / name).touch()
+    done = exchange.swap(tmp_path / "a", tmp_path / "b")
+    assert done is there or not done, "a file system may lack it"
+    assert [path.name for path in (tmp_path / "a").iterdir()] == (["b"] if done else ["a"])
+    exchange.put(tmp_path / "a", tmp_path / "b", tmp_path / "aside", replace=True)
+    assert [path.name for path in (tmp_path / "b").iterdir()] == (["b"] if done else ["a"])
+    exchange.take_back(tmp_path / "a", tmp_path / "b", tmp_path / "aside")
+    assert [path.name for path in (tmp_path / "a").iterdir()] == (["b"] if done else ["a"])
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_name_is_taken_only_where_nothing_has_it(tmp_path, monkeypatch, there):
+    if not there:
+        monkeypatch.setattr(exchange, "_renamed", lambda *_: errno.ENOSYS)
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+    with pytest.raises(FileExistsError):
+        exchange.move(tmp_path / "a", tmp_path / "b")
+    exchange.move(tmp_path / "a", tmp_path / "c")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["b", "c"]
+
+
+def test_a_dead_process_s_staging_folder_goes_and_the_owner_is_told(tmp_path):
+    dead = tmp_path / f"{staging.PREFIX}dead"
+    (dead / staging.RELEASE).mkdir(parents=True)
+    (dead / staging.LOCK).touch()
+    (tmp_path / ".reticent-other").mkdir()
+    release = rt.publish(job(), frame=people(), to=tmp_path / "release")
+    assert "1 staging folder(s) of interrupted runs were removed." in release.notices
+    assert not dead.exists()
+    assert (tmp_path / ".reticent-other").exists(), "of another version, which may live"
+
+
+def test_a_living_process_s_staging_folder_stays(tmp_path):
+    with staging.staged(tmp_path / "other") as folder:
+        rt.publish(job(), frame=people(), to=tmp_path / "release")
+        assert folder.exists()
+    staging.discard(folder)
+    assert not left(tmp_path)
+
+
+def test_a_temporary_release_of_a_dead_process_goes_too(tmp_path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    (tmp_path / f"{staging.PREFIX}dead" / staging.RELEASE).mkdir(parents=True)
+    assert recover(tmp_path / "ledger") == ["1 staging folder(s) of interrupted runs were removed."]
+
+
+@pytest.mark.parametrize("there", [True, False], ids=["exchange", "two renames"])
+@pytest.mark.parametrize("step", ["keep_sketches", "write_notes", "add_line", "switch_notes"])
+def test_another_ledger_s_publication_settles_the_first_one_s_journal(tmp_path, monkeypatch, die, step, there):
+    if not there:
+        monkeypatch.setattr(exchange, "_renamed", lambda *_: errno.ENOSYS)
+    rt.publish(job(), frame=people(), to=tmp_path / "one", ledger=tmp_path / "first")
+    with die(journal, step):
+        rt.publish(job(), frame=people(), to=tmp_path / "one", ledger=tmp_path / "first", force=True, again=True)
+    rt.publish(job(), frame=people(seed=2), to=tmp_path / "two", ledger=tmp_path / "second")
+    standing = rt.open(tmp_path / "one").digest
+    assert [entry["digest"] for entry in Ledger.of(tmp_path / "first").entries()][1:] == [standing]
+    assert places.digest_noted(places.notes_folder(tmp_path / "one")) == standing
+    assert not left(tmp_path)
+
+
+def test_between_two_renames_the_old_release_is_put_back(tmp_path, monkeypatch, die):
+    old = rt.publish(job(), frame=people(), to=tmp_path / "one", ledger=tmp_path / "ledger")
+    monkeypatch.setattr(exchange, "_renamed", lambda *_: errno.ENOSYS)
+
+    def put(folder, place, aside, *, replace):
+        os.rename(place, aside)
+        raise Killed
+
+    with die(keeping, "_undo"):
+        monkeypatch.setattr(keeping, "put", put)
+        rt.publish(job(), frame=people(), to=tmp_path / "one", ledger=tmp_path / "ledger", force=True, again=True)
+    assert not (tmp_path / "one").exists()
+    said = recover(tmp_path / "ledger")
+    assert said == ["A publication of 'one' was interrupted: it was rolled back, and what stood there stands."]
+    assert rt.audit(tmp_path / "one", expect_digest=old.digest).kept
+    assert len(Ledger.of(tmp_path / "ledger").entries()) == 1
+    assert not left(tmp_path)
+
+
+def test_a_release_that_was_moved_away_after_a_crash_is_noted_all_the_same(tmp_path, die):
+    with die(journal, "add_line"):
+        rt.publish(job(), frame=people(), to=tmp_path / "one")
+    shutil.move(tmp_path / "one", tmp_path / "handed-out")
+    with pytest.raises(AlreadyPublished):
+        rt.publish(job(), frame=people(), to=tmp_path / "two")
+
+
+@pytest.mark.parametrize("step", ["keep_sketches", "write_notes", "add_line", "switch_notes"])
+@pytest.mark.parametrize("there", [True, False], ids=["exchange", "two renames"])
+def test_a_step_that_fails_takes_the_others_back(tmp_path, monkeypatch, step, there):
+    if not there:
+        monkeypatch.setattr(exchange, "_renamed", lambda *_: errno.ENOSYS)
+    ledger = tmp_path / "ledger"
+    rt.publish(job(), frame=people(), to=tmp_path / "one", ledger=ledger)
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+
+    def refused(*_):
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr(journal, step, refused)
+    for frame in (people(), people(seed=2)):
+        with pytest.raises(DiskError):
+            rt.publish(job(), frame=frame, to=tmp_path / "one", ledger=ledger, force=True, again=True)
+    with pytest.raises(DiskError):
+        rt.publish(job(), frame=people(seed=3), to=tmp_path / "new" / "two", ledger=ledger)
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_journal_that_cannot_be_synced_is_taken_back(tmp_path, monkeypatch):
+    ledger, sync = tmp_path / "ledger", journal.private.sync
+
+    def refused(path):
+        if path == ledger and (ledger / journal.JOURNAL).exists():
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        sync(path)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(journal.private, "sync", refused)
+        with pytest.raises(DiskError):
+            rt.publish(job(), frame=people(), to=tmp_path / "one", ledger=ledger)
+    assert Ledger.of(ledger).entries() == []
+    assert not (tmp_path / "one").exists()
+    assert not left(tmp_path)
+
+
+def test_what_cannot_be_undone_is_left_for_the_next_command(tmp_path, monkeypatch):
+    old = rt.publish(job(), frame=people(), to=tmp_path / "one", ledger=tmp_path / "ledger")
+
+    def refused(*_, **__):
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(keeping, "put", refused)
+        patch.setattr(journal, "roll_back", refused)
+        with pytest.raises(DiskError):
+            rt.publish(job(), frame=people(), to=tmp_path / "one", ledger=tmp_path / "ledger", force=True, again=True)
+    assert "it was rolled back" in "".join(recover(tmp_path / "ledger", [tmp_path / "one"]))
+    assert [entry["digest"] for entry in Ledger.of(tmp_path / "ledger").entries()] == [old.digest]
+    assert rt.open(tmp_path / "one").digest == old.digest
+    assert not left(tmp_path)
+
+
+def test_a_recovery_that_is_killed_is_recovered_from(tmp_path, monkeypatch, die):
+    with die(keeping, "put"):
+        rt.publish(job(), frame=people(), to=tmp_path / "one", ledger=tmp_path / "ledger")
+
+    def killed(*_):
+        raise Killed
+
+    for step in ("_remove_notes_beside", "_end"):
+        with monkeypatch.context() as patch:
+            patch.setattr(journal, step, killed)
+            with pytest.raises(Killed):
+                recover(tmp_path / "ledger")
+    assert "it was rolled back" in "".join(recover(tmp_path / "ledger", [tmp_path / "one"]))
+    assert Ledger.of(tmp_path / "ledger").entries() == []
+    assert not left(tmp_path)
+
+
+def test_save_is_journalled_like_publish(tmp_path, die):
+    release = rt.publish(job(), frame=people())
+    with die(journal, "add_line"):
+        release.save(tmp_path / "one")
+    recover(Ledger.of().folder)
+    assert [entry["digest"] for entry in Ledger.of().entries()] == [release.digest]
+    assert rt.audit(tmp_path / "one", expect_digest=release.digest).kept
+    assert not left(tmp_path)
+
+
+def test_a_copy_of_an_opened_release_replaces_another_whole(tmp_path):
+    first = rt.publish(job(), frame=people(), to=tmp_path / "one")
+    rt.publish(job(), frame=people(seed=2), to=tmp_path / "two")
+    rt.open(tmp_path / "one").save(tmp_path / "two", force=True)
+    assert rt.audit(tmp_path / "two", expect_digest=first.digest).kept
+    assert not left(tmp_path)
