@@ -62,4 +62,5 @@ def _told(folders: Iterable[str], readers: Sequence[str]) -> Iterator[list[str]]
 
 if __name__ == "__main__":
     for told in _told(sys.argv[2:], sys.argv[1].split(",")):
-        print(json.dumps(told), flush=True)
+        sys.stdout.write(json.dumps(told) + "\n")
+        sys.stdout.flush()
