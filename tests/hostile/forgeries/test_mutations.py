@@ -9,6 +9,7 @@ import os
 import random
 import shutil
 from collections.abc import Iterator
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +54,7 @@ def replace(manifest: dict[str, Any], number: int, value: Any) -> None:
     if value is REMOVED:
         del at[last]
     else:
-        at[last] = value
+        at[last] = deepcopy(value)
 
 
 @pytest.fixture(scope="module")
