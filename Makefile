@@ -37,6 +37,9 @@ test: $(VENV)/.test $(VENV)/.kernels ## run the whole suite (ARGS='...' for pyte
 faults: $(VENV)/.test $(VENV)/.kernels ## spoil every change of the disk in every way (ARGS='--every 5' for a part); needs gcc
 	@$(BIN)/python -m tests.faults.sweep $(ARGS)
 
+hostile: $(VENV)/.test $(VENV)/.kernels ## try every forgery, with every reader, and thousands of mutations (EXAMPLES=n of each)
+	@HOSTILE=all HOSTILE_EXAMPLES=$(or $(EXAMPLES),500) $(BIN)/python -m pytest -n $(JOBS) tests/hostile $(ARGS)
+
 lint: $(VENV)/.lint ## check the code with ruff, and its types with mypy
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check --quiet .

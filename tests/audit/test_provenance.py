@@ -80,12 +80,19 @@ def test_a_secret_in_a_field_that_the_manifest_has_is_found(release, source, sec
     for hide in (
         lambda stated: stated["method"].update(labels=secret),
         lambda stated: stated["method"].update(weights={secret: 1}),
-        lambda stated: stated["columns"][1]["values"].append(secret),
     ):
         before = (release / "manifest.json").read_text()
         resealed(release, hide)
         assert [leak.file for leak in audit(release, source=source).source.leaks] == ["manifest.json"]
         (release / "manifest.json").write_text(before)
+
+
+@pytest.mark.parametrize("given", ["with the source", "alone"])
+def test_a_listed_value_that_no_row_shows_is_refused(release, source, given):
+    resealed(release, lambda stated: stated["columns"][1]["values"].append("astronaut"))
+    with pytest.raises(BundleDamaged, match="does not describe column 'town' as it is published") as failure:
+        audit(release, source=source if given == "with the source" else None)
+    assert "astronaut" not in str(failure.value)
 
 
 @pytest.mark.parametrize("secret", [CANARY, "astronaut", "person 00007"])

@@ -128,3 +128,9 @@ def test_no_layer_has_a_kind_that_is_not_registered():
         for path in sorted((PACKAGE / layer).glob("*.py")):
             if f"\n{attribute} = " in path.read_text(encoding="utf-8"):
                 assert f"reticent.{layer}.{Path(path).stem}" in known
+
+
+@pytest.mark.parametrize("name", catalogue.METHODS)
+def test_the_catalogue_says_which_kind_a_method_makes(name):
+    """An audit knows methods by the catalogue alone: a manifest that names one of another kind is refused."""
+    assert catalogue.METHODS[name].kind == registry.method(name).kind

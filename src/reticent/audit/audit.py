@@ -15,6 +15,7 @@ import polars as pl
 
 from reticent.audit.carried import carried
 from reticent.audit.declared import disagreements
+from reticent.audit.described import refuse_undescribed
 from reticent.audit.evidence import Evidence, Redrawing, SourceRows
 from reticent.audit.forged import counting
 from reticent.audit.identity import identified
@@ -104,6 +105,8 @@ def _audited(
 ) -> Audit:
     with counting(subject, staged=staged):
         found = eyes(subject.kind).recount(subject, each_row=source is not None, thorough=not staged)
+        if not staged:
+            refuse_undescribed(found, bytes=source is None)
     people = None if handed.population is None else population_sizes(found, handed.population, missing)
     proven, redrawing, utility = None, _redrawing(found, handed), dict(found.utility)
     sampling = found.sampling

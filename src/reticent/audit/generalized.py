@@ -20,7 +20,6 @@ from reticent.audit.subject import Subject
 from reticent.errors import BundleDamaged, InternalError
 from reticent.release.data import count_data, read_data
 from reticent.release.kind import data_files, schemas_of
-from reticent.release.reading.extent import Unreadable
 from reticent.release.reading.scale import scale
 from reticent.table.roles import Role
 from reticent.utility import loss
@@ -83,7 +82,7 @@ def _utility(
         try:
             lines = scale(entry, texts, foreign=subject.foreign)
             columns.append(loss.Labelled(entry.name, lines, lines.read(texts), values.times(groups.times)))
-        except Unreadable:
+        except (ValueError, RecursionError):  # Unreadable, or quoted and no JSON
             if not subject.foreign:
                 raise BundleDamaged(f"Column {entry.name!r} holds labels that its schema does not explain.") from None
             notes.append(f"the labels of {entry.name!r} are not understood: no information loss")

@@ -28,7 +28,6 @@ from reticent.errors import BundleDamaged
 from reticent.release.kind import tables
 from reticent.release.manifest import Manifest
 from reticent.release.reading.crucial import ReadColumn, crucial_rows, read_column, read_distinct
-from reticent.release.reading.extent import Unreadable
 from reticent.release.reading.leaf_extents import LeafExtents
 from reticent.release.reading.tree import Tree
 from reticent.table.roles import Role
@@ -52,7 +51,7 @@ class Sampled:
         try:
             found = [labels[entry.name] for entry in subject.quasi]
             columns = [read_distinct(one, by.codes, by.distinct) for one, by in zip(subject.quasi, found, strict=True)]
-        except Unreadable:
+        except (ValueError, RecursionError):  # Unreadable, or quoted and no JSON
             raise BundleDamaged("A column holds labels that its schema does not explain.") from None
         if crucial_rows(columns) is None:
             raise BundleDamaged(

@@ -5,18 +5,25 @@ from __future__ import annotations
 from reticent.catalogue.rows import AttackRow, KindRow, Row
 
 METHODS = {
-    "mondrian": Row("reticent.methods.mondrian:Mondrian", ("cuts", "fallback", "labels", "thorough", "weights")),
-    "mosaic": Row("reticent.methods.mosaic:Mosaic", ("effort", "weights", "threads")),
-    "burel": Row("reticent.methods.burel:Burel", ("fill", "axes", "share")),
-    "sabre": Row("reticent.methods.sabre:Sabre", ("share", "fill", "axes")),
-    "beta-perturbation": Row("reticent.methods.beta_perturbation:BetaPerturbation", ("matrix", "conditioning")),
-    "anatomy": Row("reticent.methods.anatomy:Anatomy", ("grouping",)),
+    "mondrian": Row(
+        "reticent.methods.mondrian:Mondrian", ("cuts", "fallback", "labels", "thorough", "weights"), "generalized"
+    ),
+    "mosaic": Row("reticent.methods.mosaic:Mosaic", ("effort", "weights", "threads"), "generalized"),
+    "burel": Row("reticent.methods.burel:Burel", ("fill", "axes", "share"), "generalized"),
+    "sabre": Row("reticent.methods.sabre:Sabre", ("share", "fill", "axes"), "generalized"),
+    "beta-perturbation": Row(
+        "reticent.methods.beta_perturbation:BetaPerturbation", ("matrix", "conditioning"), "perturbed"
+    ),
+    "anatomy": Row("reticent.methods.anatomy:Anatomy", ("grouping",), "anatomized"),
     "distribution": Row(
-        "reticent.methods.distribution:Distribution", ("group_by", "within", "fakes", "arity", "size", "k", "workload")
+        "reticent.methods.distribution:Distribution",
+        ("group_by", "within", "fakes", "arity", "size", "k", "workload"),
+        "transformed",
     ),
     "perturbed-generalization": Row(
         "reticent.methods.perturbed_generalization:PerturbedGeneralization",
         ("p", "k", "s", "grouping", "cuts", "categories", "domain", "weights"),
+        "sampled",
     ),
 }
 STAGES = {

@@ -21,10 +21,11 @@ class PromiseRow:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A method or a preparing stage: its class and its parameters."""
+    """A method or a preparing stage: its class and its parameters, and of a method the kind of its releases."""
 
     made_by: str
     parameters: tuple[str, ...]
+    kind: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -135,6 +135,8 @@ def of_dict(raw: Any) -> Manifest:
     known = reader(kind)
     manifest = Manifest.of(raw, known.own, known.optional)
     known.check(manifest)
+    if catalogue.METHODS[manifest.method.name].kind not in ("", kind):
+        raise Misshapen(f"the method {manifest.method.name} makes no {kind} release", inside=True)
     return manifest
 
 

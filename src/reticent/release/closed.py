@@ -90,4 +90,4 @@ def read_bytes(path: Path, most: int) -> bytes:
                 f"{shown(path.name)} of {path.parent} is too long to be a release's.",
                 why=f"It has {facts.st_size:,} bytes, and {most:,} are the most.",
             )
-        return stream.read(most + 1)[:most]
+        return stream.read(facts.st_size + 1)[: facts.st_size]

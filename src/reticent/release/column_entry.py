@@ -7,6 +7,8 @@ from dataclasses import dataclass, fields, replace
 from datetime import date, datetime
 from typing import Any
 
+import polars as pl
+
 from reticent.errors import HierarchyError, JobError
 from reticent.release import shape
 from reticent.release.numbers import fraction
@@ -20,7 +22,8 @@ from reticent.table.types import dtype_named
 def _dtype(value: Any) -> str:
     """The name of a type that values are read back as."""
     try:
-        if str(dtype_named(shape.text(value))) == value:
+        if str(found := dtype_named(shape.text(value))) == value:
+            pl.Series([], dtype=found).to_arrow()  # a zone that is none is found here
             return value
     except Misshapen:
         raise

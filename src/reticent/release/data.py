@@ -41,7 +41,7 @@ def count_data(path: Path, schema: Schema, only: Collection[str] | None = None) 
     if path.suffix == ".parquet" and all(_plain(dtype) for dtype in lazy.select(names).collect_schema().dtypes()):
         try:
             frame, times = distinct_rows(path, names)
-        except (OSError, ValueError):
+        except (OSError, ValueError, TypeError, LookupError):
             raise BundleDamaged(f"{path.name} cannot be read.") from None
         return _typed(frame, wanted, path), times
     counted = _collected(lazy.group_by(names).len(name=COUNT), path)
@@ -66,8 +66,8 @@ def _scanned(path: Path, schema: Schema) -> pl.LazyFrame:
             if isinstance(schema, Quoted):
                 lazy = _unquoted(lazy, schema)
         found = lazy.collect_schema().names()
-    except (pl.exceptions.PolarsError, OSError):
-        raise BundleDamaged(f"{path.name} cannot be read.") from None
+    except BaseException as error:
+        raise _unreadable(error, path) from None
     if found != list(schema):
         raise BundleDamaged(
             f"{path.name} has other columns than its manifest.",
@@ -89,8 +89,14 @@ def _unquoted(lazy: pl.LazyFrame, schema: Quoted) -> pl.LazyFrame:
 def _collected(lazy: pl.LazyFrame, path: Path) -> pl.DataFrame:
     try:
         return lazy.collect(engine="streaming")
-    except (pl.exceptions.PolarsError, OSError):
-        raise BundleDamaged(f"{path.name} cannot be read.") from None
+    except BaseException as error:
+        raise _unreadable(error, path) from None
+
+
+def _unreadable(error: BaseException, path: Path) -> BaseException:
+    """A file that Polars cannot read is damaged; of some it says so in a panic, which is no Exception."""
+    ours = isinstance(error, pl.exceptions.PolarsError | OSError) or type(error).__name__ == "PanicException"
+    return BundleDamaged(f"{path.name} cannot be read.") if ours else error
 
 
 def _typed(frame: pl.DataFrame, schema: Schema, path: Path) -> pl.DataFrame:

@@ -131,7 +131,8 @@ def _span(chunk: Any, size: int) -> tuple[int, int]:
     if chunk.has_dictionary_page and chunk.dictionary_page_offset:
         start = min(start, chunk.dictionary_page_offset)
     end = start + chunk.total_compressed_size
-    if not len(MAGIC) <= start <= end <= size - TAIL:
+    inside = start <= chunk.data_page_offset <= end
+    if not inside or not len(MAGIC) <= start <= end <= size - TAIL:
         raise Unsound("a column lies outside the file")
     return start, end
 

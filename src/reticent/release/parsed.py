@@ -15,6 +15,8 @@ BYTES = 64 << 20
 """The longest manifest.  One with a matrix of 1,400 values is shorter."""
 VALUES = 4_000_000
 """The most values, keys, lists and tables in a manifest."""
+KEYS = 1 << 16
+"""The most keys of one table."""
 DIGITS = 48
 """The longest number: 128-bit whole numbers have 39 digits, doubles 24 characters at most."""
 
@@ -47,6 +49,8 @@ def refuse_large(raw: bytes) -> None:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len(pairs) > KEYS:
+        raise Misshapen(f"a table has {len(pairs):,} keys, and {KEYS:,} are the most", inside=True)
     found = dict(pairs)
     if len(found) != len(pairs):
         raise Misshapen("it says something twice", inside=True)

@@ -1,0 +1,55 @@
+"""Everybody who reads a release folder, and what each made of one: an answer, a refusal with an exit code, or a crash."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+import reticent as rt
+from reticent.audit.forged import UNCOUNTED
+from reticent.audit.identity import UNPROVEN
+from reticent.cli.failures import known
+
+KEPT, REFUSED, SAID, CRASHED, UNSAID = "kept", "refused", "said", "crashed", "kept without the sentence"
+
+
+def audited(folder: Path, source: pl.DataFrame | None = None) -> str:
+    """What an audit says: it refuses, finds a promise broken, or says that nothing proves the folder."""
+    found = rt.audit(folder, source=source)
+    if found.kept is False:
+        return REFUSED
+    said = found.identity is not None and found.identity.sentence == UNPROVEN
+    return SAID if said and UNPROVEN in str(found) and found.to_dict()["identity"]["says"] == UNPROVEN else UNSAID
+
+
+def _exported(folder: Path) -> None:
+    with tempfile.TemporaryDirectory() as place:
+        rt.open(folder).to_database(f"sqlite:///{place}/out.db", "people")
+
+
+READERS: Mapping[str, Callable[[Path], Any]] = {
+    "audit": audited,
+    "open": lambda folder: rt.open(folder).frame(bounds=True),
+    "risk": lambda folder: rt.risk(folder),
+    "query": lambda folder: rt.open(folder).query("SELECT COUNT(*) FROM release WHERE age > 30"),
+    "export": _exported,
+    "attack": lambda folder: rt.open(folder).value_counts("illness"),
+}
+
+
+def outcome(folder: Path, reader: str = "audit") -> str:
+    """One of the words above; a crash with its type, and a refusal that only the last net gave is a crash here too."""
+    try:
+        found = READERS[reader](folder)
+    except BaseException as error:
+        if isinstance(error, KeyboardInterrupt | SystemExit):
+            raise
+        told = known(error)
+        if told.exit_code not in (1, 2, 3) or len(str(told)) > 2_000:
+            return f"{CRASHED}: {type(error).__name__} in {told}"
+        return f"{CRASHED}: {told}" if UNCOUNTED in str(told) else REFUSED
+    return found if reader == "audit" else KEPT

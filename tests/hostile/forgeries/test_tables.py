@@ -1,0 +1,132 @@
+"""Every class of forgery for every kind: refused with a sentence, or said that nothing proves the folder; never a crash.
+
+`HOSTILE=all` (`make hostile`) tries every case with every reader; the suite tries a sample of the files that lie.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.audit.releases import resealed
+from tests.hostile.forgeries import good
+from tests.hostile.forgeries.bytes import BYTES, LARGE
+from tests.hostile.forgeries.data import DATA
+from tests.hostile.forgeries.folders import FOLDERS
+from tests.hostile.forgeries.limited import read_under_limit
+from tests.hostile.forgeries.manifests import REFUSED as REWRITTEN
+from tests.hostile.forgeries.manifests import SAID as LOOSENED
+from tests.hostile.forgeries.readers import CRASHED, KEPT, READERS, REFUSED, SAID, outcome
+
+ALL = os.environ.get("HOSTILE") == "all"
+KINDS = list(good.PAIRS)
+AGREED = {"minus one": {"transformed"}}  # the promise has no number that could be another
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory) -> Callable[..., Path]:
+    """Honest releases, made once."""
+    folder, known = tmp_path_factory.mktemp("good"), {}
+
+    def of(kind: str, format: str = "parquet") -> Path:
+        if (kind, format) not in known:
+            known[kind, format] = good.release(kind, folder / f"{kind}-{format}", format)
+        return known[kind, format]
+
+    return of
+
+
+def copied(release: Path, target: Path) -> Path:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    return shutil.copytree(release, target)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_honest_release_is_read_by_everybody_and_the_sentence_is_said(kind, made):
+    assert outcome(made(kind)) == SAID
+    assert all(outcome(made(kind), reader) in (KEPT, REFUSED) for reader in READERS if reader != "audit")
+    assert outcome(made(kind), "open") == KEPT
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_folder_that_is_more_than_listed_files_is_refused_by_every_reader(kind, made, tmp_path):
+    wrong = {}
+    for name, change in FOLDERS.items():
+        folder = copied(made(kind), tmp_path / name / "release")
+        try:
+            change(folder)
+        except PermissionError:  # only an administrator makes devices
+            continue
+        for reader in READERS if ALL or kind == KINDS[0] else ("audit", "open"):
+            if (told := outcome(folder, reader)) != REFUSED:
+                wrong[name, reader] = told
+    assert not wrong
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_manifest_in_other_bytes_is_refused(kind, made, tmp_path):
+    wrong = {}
+    for name, change in BYTES.items() if ALL or kind == KINDS[0] else list(BYTES.items())[:6]:
+        folder = copied(made(kind), tmp_path / name / "release")
+        change(folder)
+        for reader in READERS if ALL else ("audit", "open"):
+            if (told := outcome(folder, reader)) != REFUSED:
+                wrong[name, reader] = told
+    assert not wrong
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_manifest_that_says_what_cannot_be_is_refused(kind, made, tmp_path):
+    wrong = {}
+    for name, change in REWRITTEN.items():
+        folder = copied(made(kind), tmp_path / name / "release")
+        resealed(folder, change)
+        told = outcome(folder)
+        if told != REFUSED and kind not in AGREED.get(name, ()):
+            wrong[name] = told
+        for reader in [reader for reader in READERS if reader != "audit"] if ALL else ():
+            if (told := outcome(folder, reader)).startswith(CRASHED):
+                wrong[name, reader] = told
+    assert not wrong
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_the_files_cannot_show_is_said(kind, made, tmp_path):
+    """Loosened, dropped, called withheld: the files are those of another release, and the audit says what it does not know."""
+    wrong = {}
+    for name, change in LOOSENED.items():
+        folder = copied(made(kind), tmp_path / name / "release")
+        resealed(folder, change)
+        if (told := outcome(folder)) not in (REFUSED, SAID):
+            wrong[name] = told
+    assert not wrong
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_files_that_lie_are_refused_or_said_within_2_gb_of_addresses(kind, made, tmp_path):
+    folders = []
+    for number, (name, change) in enumerate(DATA.items()):
+        for format in ("parquet", "csv"):
+            if not ALL and (number + KINDS.index(kind) + (format == "csv")) % 12:
+                continue
+            folder = copied(made(kind, format), tmp_path / f"{name}, {format}" / "release")
+            change(folder)
+            resealed(folder)
+            folders.append(folder)
+    readers = list(READERS) if ALL else ["audit"]
+    found = read_under_limit(folders, readers)
+    wrong = {key: told for key, told in found.items() if told not in (REFUSED, SAID, KEPT)}
+    assert not wrong
+
+
+@pytest.mark.skipif(not ALL, reason="takes 100 MB of disk for each case: make hostile")
+def test_manifests_of_a_hundred_megabytes_are_refused_within_2_gb_of_addresses(made, tmp_path):
+    folders = []
+    for name, change in LARGE.items():
+        folders.append(copied(made("generalized"), tmp_path / name / "release"))
+        change(folders[-1])
+    assert set(read_under_limit(folders).values()) == {REFUSED}
