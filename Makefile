@@ -10,7 +10,7 @@ KERNELS := $(filter-out %/__init__.py,$(wildcard src/reticent/kernels/*.py))
 PROJECT := pyproject.toml setup.py constraints.txt
 PIP     := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 PEERS   := pycanon==1.3.6
-EXTRAS  := spark,web,postgres,excel,statfiles,stats,query,charts,test,lint
+EXTRAS  := postgres,excel,statfiles,stats,query,test,lint
 
 .NOTPARALLEL:
 .PHONY: help venv install build demo test lint format bench lock clean

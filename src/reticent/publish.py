@@ -132,7 +132,7 @@ def read(job: Job, frame: Any = None) -> tuple[pl.LazyFrame, dict[str, Column]]:
     refuse_unsupported(lazy.collect_schema(), columns)
     refuse_several(job, with_role(columns, Role.SENSITIVE))
     job.promises.check_columns(with_role(columns, Role.SENSITIVE), jointly=job.jointly)
-    return carried.rounded(lazy, columns), columns
+    return carried.rounded(carried.as_declared(lazy, columns), columns), columns
 
 
 def declared(job: Job, rng: Random, cells: Cells) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from reticent.errors import SourceError
+from reticent.table.ragged import refuse_ragged
 
 _UTF8 = ("utf-8", "utf8")
 
@@ -19,11 +20,14 @@ def scan(
 ) -> pl.LazyFrame:
     """The rows, lazily, each field a text."""
     read: Any = path
-    if encoding.lower().replace("_", "-") not in _UTF8:
+    recoded = encoding.lower().replace("_", "-") not in _UTF8
+    if recoded:
         read = _recoded(path, encoding)
+    mark = delimiter or likeliest_delimiter(path)
+    refuse_ragged(path, mark, quote, encoding if recoded else None)
     lazy = pl.scan_csv(
         read,
-        separator=delimiter or likeliest_delimiter(path),
+        separator=mark,
         quote_char=quote or None,
         infer_schema=False,
         empty_string_is_null=empty_is_missing,
