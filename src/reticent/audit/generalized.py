@@ -79,6 +79,11 @@ def _utility(
     for entry in subject.quasi:
         values = labels[entry.name]
         texts = values.distinct.to_list()
+        if subject.foreign and entry.type == "categorical" and entry.hierarchy is None:
+            notes.append(
+                f"no hierarchy of {entry.name!r} is given: how much its labels lose is not known, nor is the whole loss"
+            )
+            continue
         try:
             lines = scale(entry, texts, foreign=subject.foreign)
             columns.append(loss.Labelled(entry.name, lines, lines.read(texts), values.times(groups.times)))
