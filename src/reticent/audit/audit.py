@@ -104,7 +104,7 @@ def _audited(
         matching = replace(matching, findings=(*matching.findings, *withheld_as_stated(found, source)))
         proven = trace(found, matching, source)
         if found.labelled:
-            utility["entropy"] = None if proven.uncovered else source_entropy(found, source)
+            utility["entropy"] = None if proven.uncovered else source_entropy(found, source, matching.covers)
     evidence = replace(_evidence(found, people, redrawing, source, handed), sampling=sampling)
     verdicts = _verdicts(subject, evidence)
     shown = found.labelled or not staged

@@ -42,7 +42,9 @@ class Generalized:
 
     def match(self, recounted: Recounted, source: pl.DataFrame) -> Matching:
         found = match_rows(recounted.subject, recounted.frame, recounted.labels, source)
-        return Matching(found.unmatched, found.stray, found.mean_places(), found.overlapping, borne=found.borne)
+        return Matching(
+            found.unmatched, found.stray, found.mean_places(), found.overlapping, borne=found.borne, covers=found.covers
+        )
 
 
 def _rows(subject: Subject, each_row: bool) -> tuple[pl.DataFrame, np.ndarray | None]:
