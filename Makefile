@@ -13,7 +13,7 @@ OPTIONS := --quiet --no-compile --disable-pip-version-check --constraint constra
 PIP     := $(BIN)/python -m pip install $(OPTIONS)
 NEEDED  := import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["dependencies"])
 PEERS   := pycanon==1.3.6
-EXTRAS  := spark,web,postgres,excel,statfiles,stats,query,charts,test,lint,docs
+EXTRAS  := postgres,excel,statfiles,stats,query,charts,test,lint,docs
 
 .NOTPARALLEL:
 .PHONY: help venv install build demo test faults hostile lint format bench docs docs-look studies install-check dist lock clean

@@ -169,7 +169,7 @@ def read(job: Job, frame: Any = None) -> tuple[pl.LazyFrame, dict[str, Column]]:
     refuse_reserved(job, columns)
     refuse_unnamed(job, with_role(columns, Role.QUASI), with_role(columns, Role.SENSITIVE))
     job.promises.check_columns(with_role(columns, Role.SENSITIVE), jointly=job.jointly)
-    return carried.rounded(as_declared(lazy, columns), columns), columns
+    return carried.rounded(carried.as_declared(as_declared(lazy, columns), columns), columns), columns
 
 
 def declared(job: Job, rng: Random, cells: Cells) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import tomllib
 
 import pytest
 
@@ -77,3 +78,13 @@ def test_privacy_checks_have_no_tolerance():
     for path in [*(PACKAGE / "models").rglob("*.py"), *(PACKAGE / "audit" / "measure").rglob("*.py")]:
         for at, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
             assert not tolerance.search(line), f"{path.name}:{at}"
+
+
+def test_an_extra_is_offered_only_where_code_uses_it():
+    """One of its packages is named in the package's own code."""
+    offered = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    code = "\n".join(path.read_text(encoding="utf-8") for path in MODULES)
+    for extra, packages in offered.items():
+        if extra not in ("test", "lint"):
+            names = [re.split(r"[<>=~! \[]", package)[0].replace("-", "_") for package in packages]
+            assert any(name.replace("scikit_learn", "sklearn") in code for name in names), extra

@@ -146,3 +146,37 @@ def test_a_step_is_a_number_above_zero(step):
 def test_only_insensitive_columns_are_rounded():
     with pytest.raises(JobError, match="insensitive"):
         rt.quasi(round_to=10)
+
+
+def written(tmp_path, frame, **carried):
+    """A CSV and a job over it, with these declarations of carried columns."""
+    frame.write_csv(tmp_path / "people.csv")
+    return job(**carried).at(source=rt.Source(path=str(tmp_path / "people.csv")))
+
+
+@pytest.mark.parametrize("format", ["parquet", "csv"])
+@pytest.mark.parametrize("method", [rt.Mondrian(), rt.Anatomy()])
+def test_the_declared_type_of_a_carried_column_of_a_csv_is_obeyed(tmp_path, format, method):
+    frame = table().with_columns(
+        weight=pl.Series([f"{value // 50 * 50:.2f}" for value in table()["weight"]]),
+        ward=pl.Series([f"2020-01-{1 + i % 5:02d}" for i in range(300)]),
+        visits=pl.Series([f" {i % 4:02d}" for i in range(300)]),
+        code=pl.Series([f"{i % 4:02d}" for i in range(300)]),
+    )
+    declared = {"weight": rt.insensitive(type="numeric"), "ward": rt.insensitive(type="date"),
+                "visits": rt.insensitive(type="numeric"), "code": rt.insensitive(type="categorical")}  # fmt: skip
+    wanted = written(tmp_path, frame, **declared).at(release=rt.Output(format=format), method=method)
+    wanted = wanted.at(promises=[rt.DistinctLDiversity(2)]) if method == rt.Anatomy() else wanted
+    rt.publish(wanted, to=tmp_path / "release")
+    shown = rt.open(tmp_path / "release").frame()
+    assert [shown.schema[name] for name in declared] == [pl.Float64, pl.Date, pl.Int64, pl.String]
+    assert sorted(shown["weight"].to_list()) == sorted(frame["weight"].cast(pl.Float64).to_list())
+    assert rt.audit(tmp_path / "release", source=tmp_path / "people.csv").verdict == "kept"
+
+
+@pytest.mark.parametrize("kind", ["numeric", "date"])
+def test_a_carried_value_that_is_none_of_its_declared_type_is_refused_without_quoting_it(tmp_path, kind):
+    frame = table().with_columns(ward=pl.Series(["canary"] + ["2020-01-01"] * 299))
+    with pytest.raises(ColumnError, match="'ward' is declared") as caught:
+        rt.publish(written(tmp_path, frame.drop("weight").with_columns(weight=1), ward=rt.insensitive(type=kind)))
+    assert "canary" not in str(caught.value)

@@ -129,7 +129,7 @@ BAD = [
     ("data.xyz", b"a\n1\n", {}, "not known"),
     ("data.parquet", b"PAR1" + CANARY.encode(), {}, "cannot be read"),
     ("data.arrow", CANARY.encode(), {}, "cannot be read"),
-    ("data.csv", f"a,b\n1,2\n{CANARY},2,3,4\n".encode(), {}, "failed"),
+    ("data.csv", f"a,b\n1,2\n{CANARY},2,3,4\n".encode(), {}, "Line 3"),
     ("data.csv", f"a,b\n{CANARY}".encode() + b"\xff\xfe,1\n", {}, "not UTF-8"),
     ("data.csv", f"a,b\n{CANARY}".encode() + b"\x81,1\n", {"encoding": "cp1252"}, "is not cp1252"),
     ("data.csv", b"a\n1\n", {"encoding": "klingon"}, "Unknown encoding"),

@@ -17,12 +17,13 @@ from reticent.audit.carried import carried
 from reticent.audit.declared import disagreements
 from reticent.audit.described import refuse_undescribed
 from reticent.audit.evidence import Evidence, Redrawing, SourceRows
+from reticent.audit.foreign import sentences, with_withheld
 from reticent.audit.forged import counting
 from reticent.audit.identity import identified
 from reticent.audit.judge import Verdict, judge
 from reticent.audit.kind import Recounted, eyes
 from reticent.audit.population import population_sizes, source_entropy
-from reticent.audit.provenance import trace
+from reticent.audit.provenance import Provenance, trace
 from reticent.audit.reading import read_alike, refuse_absent
 from reticent.audit.result import Audit
 from reticent.audit.risk import of_groups
@@ -81,7 +82,7 @@ def audit(release: Any, *, source: Any = None, expect_digest: str | None = None,
         refuse_roles(given)
         subject = of_folder(folder_of(release), expect_digest, promises)
     rows, read_as = (None, "") if source is None else _source_rows(release, source, job, missing)
-    found = _audited(subject, rows, Handed(population), missing)
+    found = _audited(with_withheld(subject, rows), rows, Handed(population), missing)
     if read_as:
         found = replace(found, notes=(*found.notes, f"The source was read as it was published: {read_as}."))
     notes = () if job is None or subject.foreign else disagreements(subject, job)
@@ -118,14 +119,22 @@ def _audited(
         matching = replace(matching, findings=(*matching.findings, *withheld_as_stated(found, source)))
         proven = trace(found, matching, source)
         if found.labelled:
-            utility["entropy"] = source_entropy(found, source)
+            utility["entropy"] = None if proven.uncovered else source_entropy(found, source, matching.covers)
     evidence = replace(_evidence(found, people, redrawing, source, handed), sampling=sampling)
     with counting(subject, staged=staged):
         verdicts = _verdicts(subject, evidence)
     shown = found.labelled or not staged
     risk = of_groups(list(found.labels), found.groups.labels, found.groups.sizes, people) if shown else None
-    return Audit(subject.kind, found.rows, len(found.sizes), subject.withheld, verdicts, found.measures, utility, risk,
-                 found.by_column, proven, (*found.notes, *_spellings(found)), carried(found))  # fmt: skip
+    withheld = None if subject.foreign and source is None else subject.withheld
+    return Audit(subject.kind, found.rows, len(found.sizes), withheld, verdicts, found.measures, utility, risk,
+                 found.by_column, proven, _notes(found, proven), carried(found))  # fmt: skip
+
+
+def _notes(found: Recounted, proven: Provenance | None) -> tuple[str, ...]:
+    """What the kind notes, what a table of another tool lets be said, and values that are spelled alike."""
+    lost = [] if proven is None or not (found.labelled and proven.uncovered) else [
+        "entropy is not known: it needs a source row of its own for every published one."]  # fmt: skip
+    return (*found.notes, *sentences(found), *lost, *_spellings(found))
 
 
 def _verdicts(subject: Subject, evidence: Evidence) -> tuple[Verdict, ...]:

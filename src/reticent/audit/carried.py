@@ -20,10 +20,12 @@ def carried(recounted: Recounted) -> list[dict[str, Any]]:
     subject, frame = recounted.subject, recounted.frame
     sensitive = {c.name: number(frame[c.name]) for c in subject.named(Role.SENSITIVE) if c.name in frame.columns}
     found = []
-    for entry in subject.named(Role.INSENSITIVE):
-        values = number(frame[entry.name])
+    columns = [frame[entry.name] for entry in subject.named(Role.INSENSITIVE)]
+    columns += [] if subject.undeclared is None else subject.undeclared.get_columns()
+    for column in columns:
+        values = number(column)
         times = np.bincount(values.codes, minlength=len(values))
-        found.append({"column": entry.name, "distinct": len(values), "unique": float((times == 1).sum() / len(frame)),
+        found.append({"column": column.name, "distinct": len(values), "unique": float((times == 1).sum() / len(frame)),
                       "association": {name: cramers_v(values, other) for name, other in sensitive.items()}})  # fmt: skip
     return found
 

@@ -35,6 +35,9 @@ class Covering:
     overlapping: bool
     unmatched: int
     borne: tuple[np.ndarray, np.ndarray]  # the values of each published and of each source row, numbered alike
+    covers: Mapping[
+        str, tuple[Cover, Numbered]
+    ]  # of each quasi-identifier: what its labels cover, and its source values
 
     @property
     def stray(self) -> np.ndarray:
@@ -51,14 +54,12 @@ class Covering:
 
 def match_rows(subject: Subject, frame: pl.DataFrame, labels: Mapping[str, Numbered], source: pl.DataFrame) -> Covering:
     """Boxes from the published rows, points from the source rows, joined and matched."""
-    covers, boxes, points = [], [], []
+    found = {}
     for entry in subject.quasi:
-        whole = rebuilt(entry, source[entry.name])
-        shown = labels[entry.name]
-        covered, values = label_cover(whole, shown.distinct, number(source[entry.name]), foreign=subject.foreign)
-        covers.append(covered)
-        boxes.append(shown)
-        points.append(values)
+        whole, held = rebuilt(entry, source[entry.name]), number(source[entry.name])
+        found[entry.name] = label_cover(whole, labels[entry.name].distinct, held, foreign=subject.foreign)
+    covers, points = [covered for covered, _ in found.values()], [values for _, values in found.values()]
+    boxes = [labels[name] for name in found]
     ours, theirs, size = _values(subject, frame, source)
     covers.append(Cover(np.arange(size), np.arange(size), np.full(size, -1), np.zeros((0, size + 1), np.int32)))
     box, box_rows, box_of_row = _distinct([*boxes, ours], len(frame))
@@ -71,7 +72,7 @@ def match_rows(subject: Subject, frame: pl.DataFrame, labels: Mapping[str, Numbe
         held = regions.total(point_rows, len(box_rows))
         unmatched = int(np.maximum(box_rows - held, 0).sum())
     return Covering(regions, box_rows, point_rows, box_of_row, point_of_row, overlapping, unmatched,
-                    (ours.codes, theirs.codes))  # fmt: skip
+                    (ours.codes, theirs.codes), found)  # fmt: skip
 
 
 def _distinct(columns: Sequence[Numbered], rows: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -42,7 +42,9 @@ class Generalized:
 
     def match(self, recounted: Recounted, source: pl.DataFrame) -> Matching:
         found = match_rows(recounted.subject, recounted.frame, recounted.labels, source)
-        return Matching(found.unmatched, found.stray, found.mean_places(), found.overlapping, borne=found.borne)
+        return Matching(
+            found.unmatched, found.stray, found.mean_places(), found.overlapping, borne=found.borne, covers=found.covers
+        )
 
 
 def _rows(subject: Subject, each_row: bool) -> tuple[pl.DataFrame, np.ndarray | None]:
@@ -79,6 +81,11 @@ def _utility(
     for entry in subject.quasi:
         values = labels[entry.name]
         texts = values.distinct.to_list()
+        if subject.foreign and entry.type == "categorical" and entry.hierarchy is None:
+            notes.append(
+                f"no hierarchy of {entry.name!r} is given: how much its labels lose is not known, nor is the whole loss"
+            )
+            continue
         try:
             lines = scale(entry, texts, foreign=subject.foreign)
             columns.append(loss.Labelled(entry.name, lines, lines.read(texts), values.times(groups.times)))

@@ -19,6 +19,7 @@ from reticent.audit.evidence import Redrawing, Sampling, Targeted
 from reticent.audit.grouping import Numbered, PublishedGroups, group, number
 from reticent.audit.sensitive import Sensitive
 from reticent.audit.subject import Subject
+from reticent.release.reading.cover import Cover
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +92,8 @@ class Matching:
     `place` is, for each published row, the mean position of the source rows it may stand for, None where rows are sorted by all
     they show.  `hidden` is, likewise, where the sensitive values stand that a kind does not link to rows.  `borne` numbers, in one
     numbering, what each published and each source row bears beside labels, both in the order of their files.  `missing` source
-    rows are in no group, where a published row stands for many; None: each stands for one.
+    rows are in no group, where a published row stands for many; None: each stands for one.  `covers` is, of each labelled column,
+    what the labels cover and the source's values in these codes.
     """
 
     unmatched: int
@@ -104,6 +106,7 @@ class Matching:
     redrawing: Redrawing | None = None
     sampling: Sampling | None = None
     missing: int | None = None
+    covers: Mapping[str, tuple[Cover, Numbered]] | None = None
 
 
 class Eyes(Protocol):

@@ -18,6 +18,7 @@ import polars as pl
 
 from reticent import catalogue
 from reticent.audit.contents import Piece, dictionaries, file_pieces, pieces
+from reticent.audit.foreign import near_unique
 from reticent.audit.kind import Recounted
 from reticent.audit.search import Needles
 from reticent.audit.subject import Subject
@@ -40,6 +41,8 @@ def find(recounted: Recounted, source: pl.DataFrame, stray: np.ndarray) -> list[
     """All leaks, by source column and file; the values themselves are not kept.  `stray` source rows were not published."""
     subject, path = recounted.subject, recounted.subject.path
     names = [entry.name for entry in subject.columns]
+    if subject.undeclared is not None:  # these are carried, but for those that single people out
+        names += set(subject.undeclared.columns) - set(near_unique(subject))
     hidden = {name: _texts(source[name]) for name in source.columns if name not in names}
     withheld, shown = {}, {}
     for entry in subject.columns:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from reticent.audit.covering import label_cover
-from reticent.audit.grouping import number, pack
+from reticent.audit.grouping import Numbered, number, pack
 from reticent.audit.kind import Recounted
 from reticent.audit.reading import read_alike, read_source
 from reticent.errors import ColumnError
-from reticent.release.reading.cover import join
+from reticent.release.reading.cover import Cover, join
 from reticent.table.grammar import value_label
 from reticent.utility.loss import entropy_bits
 
@@ -51,12 +51,16 @@ def _labels(found: Recounted, name: str) -> pl.Series:
     return pl.Series([None if text is None else value_label(text) for text in texts], dtype=pl.String)
 
 
-def source_entropy(found: Recounted, source: pl.DataFrame) -> float:
-    """Non-uniform entropy in bits, over all cells of the source."""
+def source_entropy(
+    found: Recounted, source: pl.DataFrame, covers: Mapping[str, tuple[Cover, Numbered]] | None = None
+) -> float:
+    """Non-uniform entropy in bits, over all cells of the source; `covers` where they are known already."""
     bits, subject = 0.0, found.subject
     for entry in subject.quasi:
         labels = found.labels[entry.name]
-        covered, values = label_cover(entry, labels.distinct, number(source[entry.name]), foreign=subject.foreign)
+        covered, values = (covers or {}).get(entry.name) or label_cover(
+            entry, labels.distinct, number(source[entry.name]), foreign=subject.foreign
+        )
         held = np.bincount(values.codes)
         under = join([covered], np.arange(len(labels)).reshape(-1, 1), np.arange(len(held)).reshape(-1, 1)).total(
             held, len(labels)

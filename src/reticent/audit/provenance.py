@@ -37,6 +37,11 @@ class Provenance:
         fine = all(finding.passed is not False for finding in self.findings)
         return counted and fine and not self.unmatched and self.order.shuffled and not self.leaks and not self.odd
 
+    @property
+    def uncovered(self) -> bool:
+        """Whether some published rows cannot be rows of this source."""
+        return self.unmatched > 0 or self.withheld < 0
+
     def to_dict(self) -> dict[str, Any]:
         found = {"rows": self.rows, "withheld": self.withheld, "unmatched": self.unmatched, "overlapping": self.overlapping,
                  "passed": self.passed, "order": self.order.to_dict(),

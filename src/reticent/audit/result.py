@@ -20,7 +20,7 @@ class Audit:
     kind: str
     rows: int
     groups: int
-    withheld: int
+    withheld: int | None  # None where nobody says it: of another tool's table without its source
     promises: tuple[Verdict, ...]
     exact: Mapping[str, Any]
     utility: Mapping[str, Any]
@@ -81,7 +81,8 @@ class Audit:
         return notebook.audit(self)
 
     def __str__(self) -> str:
-        lines = [f"{self.rows:,} rows in {self.groups:,} groups, {self.withheld:,} withheld: {WORDS[self.verdict]}", ""]
+        withheld = "an unknown number" if self.withheld is None else f"{self.withheld:,}"
+        lines = [f"{self.rows:,} rows in {self.groups:,} groups, {withheld} withheld: {WORDS[self.verdict]}", ""]
         for v in self.promises:
             asked = ", ".join(f"{name} = {shown(value)}" for name, value in v.asked.items())
             achieved = ", ".join(f"{name} = {shown(value)}" for name, value in v.achieved.items()) or v.evidence
@@ -93,7 +94,7 @@ class Audit:
         lines += [
             "",
             *(
-                f"  {name:<{width}}  {shown(value)}"
+                f"  {name:<{width}}  {'not known' if value is None else shown(value)}"
                 for name, value in self.utility.items()
                 if not isinstance(value, Mapping)
             ),

@@ -26,8 +26,8 @@ class Needles:
 
     def __init__(self, texts: Iterable[str]):
         self.texts = list(dict.fromkeys(texts))
-        self._bytes = [text.encode() for text in self.texts]
-        self._sizes = np.array([len(found) for found in self._bytes], np.int64)
+        self._bytes = list(map(str.encode, self.texts))
+        self._sizes = np.array(list(map(len, self._bytes)), np.int64)
         self._plant(np.ones(len(self.texts), bool))
 
     def _plant(self, wanted: np.ndarray) -> None:
@@ -44,9 +44,10 @@ class Needles:
 
     def ignore_those_in(self, data: bytes) -> None:
         """Look no longer for what occurs here."""
-        wanted = self._wanted.copy()
-        wanted[list(self._hits(data, LEAST, len(self.texts) + 1))] = False
-        self._plant(wanted)
+        if occurring := self._hits(data, LEAST, len(self.texts) + 1):
+            wanted = self._wanted.copy()
+            wanted[list(occurring)] = False
+            self._plant(wanted)
 
     def _hits(self, data: bytes, least: int, most: int) -> set[int]:
         hits = self._long.found_in(data, most)
@@ -96,9 +97,10 @@ class _Tree:
         self.levels: list[_Level] = []
         if not self.planted:
             return
-        sizes = np.array([len(needles[i]) for i in chosen.tolist()], np.int64)
+        texts = [needles[i] for i in chosen.tolist()]
+        sizes = np.array(list(map(len, texts)), np.int64)
         starts = np.cumsum(sizes) - sizes
-        block = self._blocks(b"".join(needles[i] for i in chosen.tolist()))
+        block = self._blocks(b"".join(texts))
         node = np.zeros(len(chosen), np.int64)
         while len(chosen):
             level, going, node = self._level(chosen, sizes, node, block[starts + width * len(self.levels)])

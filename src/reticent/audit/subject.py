@@ -23,6 +23,7 @@ from reticent.table.header import refuse_record
 from reticent.table.hierarchy import Hierarchy
 from reticent.table.roles import Column, Role, resolve
 from reticent.table.source import Source, collect, scan
+from reticent.table.supported import PUBLISHED
 
 _CANONICAL = r"^-?(0|[1-9]\d*)(\.\d+)?$"
 
@@ -31,7 +32,8 @@ _CANONICAL = r"^-?(0|[1-9]\d*)(\.\d+)?$"
 class Subject:
     """`foreign` is True for a table that some other tool made: its labels are read more leniently, nothing vouches for its files.
 
-    `frame` is such a table; the files of a release are read by its kind.
+    `frame` is such a table; the files of a release are read by its kind.  What it holds beside the columns with a role is
+    treated as carried.
     """
 
     kind: str
@@ -45,6 +47,7 @@ class Subject:
     rows_per_person: int = 1
     stages: tuple[Described, ...] = ()
     frame: pl.DataFrame | None = None
+    undeclared: pl.DataFrame | None = None  # columns of such a table that no role was given, or that identify
 
     @property
     def foreign(self) -> bool:
@@ -69,7 +72,7 @@ def of_folder(folder: str | Path, expect_digest: str | None = None, promises: It
 
 def of_table(table: Any, columns: Mapping[str, Column], promises: Iterable[Any] = (), *, missing: Sequence[str] = (),
                jointly: bool = False) -> Subject:  # fmt: skip
-    """A plain CSV or Parquet file, or a frame, with the roles of its columns; columns without a role are left aside."""
+    """A plain CSV or Parquet file, or a frame, with the roles of its columns; columns without a role are looked at as carried ones."""
     given = isinstance(table, str | Path | Source)
     if isinstance(table, Source):
         source, table = table, table.path
@@ -89,7 +92,9 @@ def of_table(table: Any, columns: Mapping[str, Column], promises: Iterable[Any] 
     if not any(column.role is Role.QUASI for column in roles.values()):
         raise ColumnError("No column is quasi-identifying.", why="Groups are rows that read the same in those columns.",
                           attempt="quasi=[...], or a job that declares them.")  # fmt: skip
-    frame = collect(lazy.select(list(roles)), "Reading the table")
+    others = [name for name, kind in lazy.collect_schema().items() if name not in roles and isinstance(kind, PUBLISHED)]
+    frame = collect(lazy.select(*roles, *others), "Reading the table")
+    undeclared, frame = frame.select(others), frame.select(list(roles))
     if not len(frame):
         raise ColumnError("The table has no rows.", attempt="a table with rows.")
     frame = frame.with_columns(
@@ -98,7 +103,7 @@ def of_table(table: Any, columns: Mapping[str, Column], promises: Iterable[Any] 
     entries = tuple(describe_column(name, column, frame[name]) for name, column in roles.items())
     each = max((column.rows_per_person or 1 for column in columns.values()), default=1)
     return Subject(catalogue.PLAIN, entries, tuple(described_promise(promise) for promise in promises), jointly=jointly,
-                   path=Path(table) if given and table is not None else None, rows_per_person=each, frame=frame)  # fmt: skip
+                   path=Path(table) if given and table is not None else None, rows_per_person=each, frame=frame, undeclared=undeclared)  # fmt: skip
 
 
 def describe_column(name: str, column: Column, series: pl.Series) -> ColumnEntry:

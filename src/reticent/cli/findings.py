@@ -14,6 +14,7 @@ VERDICT = {
     "differs": "No promise is broken, but the release is NOT what its source or job says.",
 }
 READ_OTHERWISE = "A source that is read otherwise than at publication differs too: give --job, or --missing, --delimiter, --encoding."
+UNKNOWN = "not known (see the notes)"
 KEPT = {True: "yes", False: "NO", None: "not shown"}
 
 
@@ -21,7 +22,8 @@ def say_findings(found: Mapping[str, Any]) -> None:
     """The verdict, each promise with what was asked and achieved, the measures, and what the source adds."""
     stated = found["promises"] or found["verdict"] == "differs"
     verdict = VERDICT[found["verdict"]] if stated else "No promise was stated."
-    say(f"{found['rows']:,} rows in {found['groups']:,} groups, {found['withheld']:,} withheld. {verdict}")
+    withheld = "an unknown number" if found["withheld"] is None else f"{found['withheld']:,}"
+    say(f"{found['rows']:,} rows in {found['groups']:,} groups, {withheld} withheld. {verdict}")
     if found["promises"]:
         say("")
         say_table(("promise", "asked", "achieved", "kept", "evidence"), map(_promise, found["promises"]), indent=2)
@@ -56,7 +58,8 @@ def say_findings(found: Mapping[str, Any]) -> None:
 def _say_measures(found: Mapping[str, Any]) -> None:
     """Every measure; where several columns are sensitive, the worst of them and each column's own."""
     columns: Mapping[str, Mapping[str, Any]] = found.get("achieved_by_column", {})
-    measures = {**found["achieved"], **found.get("utility", {})}
+    utility = {name: UNKNOWN if value is None else value for name, value in found.get("utility", {}).items()}
+    measures = {**found["achieved"], **utility}
     rows = [
         (name, _measure(value), *(_measure(one[name]) if name in one else "" for one in columns.values()))
         for name, value in measures.items()

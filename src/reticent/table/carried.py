@@ -17,6 +17,7 @@ from typing import Any
 import polars as pl
 
 from reticent.errors import ColumnError
+from reticent.table.parsing import dates, numbers
 from reticent.table.roles import Column, Role, with_role
 from reticent.table.source import collect, is_text
 
@@ -52,6 +53,29 @@ class Carried:
             f"The insensitive column {self.column!r} has {self.distinct:,} distinct values in {self.rows:,} rows; "
             f"{self.unique:,} value(s) occur only once{ties}."
         )
+
+
+def as_declared(lazy: pl.LazyFrame, columns: Mapping[str, Column]) -> pl.LazyFrame:
+    """The rows with carried text as the numbers or dates that it is declared to be; what does not read as one is refused."""
+    schema = lazy.collect_schema()
+    asked = {name: column.type for name, column in columns.items()
+             if column.role is Role.INSENSITIVE and column.type in ("numeric", "date") and column.round_to is None
+             and is_text(schema[name])}  # fmt: skip
+    if not asked:
+        return lazy
+    distinct = collect(
+        lazy.select(pl.col(name).cast(pl.String).unique().implode() for name in asked), "Reading carried values"
+    )
+    found = []
+    for name, kind in asked.items():
+        values = distinct[name].explode().drop_nulls()
+        text = pl.col(name).cast(pl.String).str.strip_chars()
+        if kind == "numeric":
+            found.append(text.cast(numbers(name, values).dtype).alias(name))
+        else:
+            dates(name, values)
+            found.append(text.str.to_date("%Y-%m-%d").alias(name))
+    return lazy.with_columns(found)
 
 
 def rounded(lazy: pl.LazyFrame, columns: Mapping[str, Column]) -> pl.LazyFrame:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from functools import lru_cache
 
 ANY = "*"
 _OPENING = ("[", "{", '"')
@@ -39,6 +40,7 @@ def member(text: str) -> str:
     return json.dumps(text, ensure_ascii=False) if awkward else text
 
 
+@lru_cache(maxsize=1 << 16)  # an audit reads each label for its loss, its cover, its entropy and its members
 def parse(label: str) -> tuple[str, tuple[str, ...]]:
     """('value', (text,)), ('range', (lower, upper)) or ('set', texts); whether a value names a node is the schema's to say."""
     if label.startswith('"'):

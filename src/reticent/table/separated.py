@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from reticent.errors import SourceError, shortened
+from reticent.table.ragged import refuse_ragged
 
 HEADER = 1 << 24  # bytes of the first line
 _UTF8 = ("utf-8", "utf8")
@@ -39,14 +40,17 @@ def scan(
 ) -> pl.LazyFrame:
     """The rows, lazily, each field a text."""
     read: Any = path
-    if encoding.lower().replace("_", "-") not in _UTF8:
+    recoded = encoding.lower().replace("_", "-") not in _UTF8
+    if recoded:
         read = _recoded(path, encoding)
+    mark = delimiter or likeliest_delimiter(path)
+    refuse_ragged(path, mark, quote, encoding if recoded else None)
     names = header(str(path), delimiter, quote, encoding)
     lazy = pl.scan_csv(
         read,
         # Its own reading of the header leaves doubled quotes as they are; repeated names are refused by who asks for them.
         with_column_names=lambda found: names if len(set(names)) == len(names) == len(found) else found,
-        separator=delimiter or likeliest_delimiter(path),
+        separator=mark,
         quote_char=quote or None,
         infer_schema=False,
         empty_string_is_null=empty_is_missing,
