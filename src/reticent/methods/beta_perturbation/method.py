@@ -20,6 +20,7 @@ import numpy as np
 from reticent.errors import ColumnError, InternalError, JobError, PromiseUnreachable, suggest
 from reticent.methods.beta_perturbation.matrix import WHOLE, Matrix, optimal, rank_one, safe, theorem3
 from reticent.methods.classes.options import refuse_single_value
+from reticent.methods.many_values import refuse_many_values
 from reticent.models.beta_likeness import BetaLikeness
 from reticent.models.beta_posterior import BetaPosterior
 from reticent.models.exact import Number, exact
@@ -29,6 +30,8 @@ from reticent.recipe.redrawn import RedrawnRecipe
 from reticent.table.cells import Cells
 
 MATRICES = ("rank-one", "theorem3", "optimal")
+
+MOST_VALUES = 1_000  # different sensitive values: the matrix has as many rows and columns
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +65,7 @@ class BetaPerturbation:
 
     def plan(self, cells: Cells, promises: Promises, rng: Random) -> RedrawnRecipe:
         column = only_column(cells, promises)
+        refuse_many_values(self.name, cells, column, MOST_VALUES)
         totals = cells.totals(column)
         refuse_single_value(self.name, cells.sensitive[column].name, totals)
         occurring = np.flatnonzero(totals)
