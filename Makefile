@@ -13,7 +13,7 @@ PEERS   := pycanon==1.3.6
 EXTRAS  := spark,web,postgres,excel,statfiles,stats,query,charts,test,lint
 
 .NOTPARALLEL:
-.PHONY: help venv install build demo test lint format bench lock clean
+.PHONY: help venv install build demo test hostile lint format bench lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 12
@@ -30,6 +30,9 @@ demo: $(VENV)/.kernels ## publish, audit and look at a release of built-in data
 
 test: $(VENV)/.test $(VENV)/.kernels ## run the whole suite (ARGS='...' for pytest, JOBS=n processes)
 	@$(BIN)/python -m pytest -n $(JOBS) $(ARGS)
+
+hostile: $(VENV)/.test $(VENV)/.kernels ## run every hostile case, and thousands of mutated jobs and files (EXAMPLES=n)
+	@RETICENT_HOSTILE=all RETICENT_HOSTILE_EXAMPLES=$(or $(EXAMPLES),4000) $(BIN)/python -m pytest -n $(JOBS) tests/hostile
 
 lint: $(VENV)/.lint ## check the code with ruff, and its types with mypy
 	@$(BIN)/ruff check .

@@ -17,10 +17,10 @@ BY_KIND = (ColumnError, PromiseUnreachable, JobError)  # a kind may take no such
 
 
 def cells(name: str) -> list[tuple[str, str, str]]:
-    """All forty, or a third of them, others for each type: `make hostile` runs all."""
+    """All forty, or a fifth of them, others for each type: `make hostile` runs all."""
     if os.environ.get("RETICENT_HOSTILE") == "all":
         return ALL
-    return ALL[len(name) % 3 :: 3]
+    return ALL[len(name) % 5 :: 5]
 
 
 @pytest.mark.parametrize("name", TYPES)
@@ -40,11 +40,11 @@ def test_a_type_is_published_and_read_back_or_refused_by_its_columns_name(name):
         if role in ("sensitive", "insensitive") and kind == "generalized":
             plain = held.cast(pl.String) if isinstance(held.dtype, pl.Categorical | pl.Enum) else held
             given, shown = (
-                sorted(map(repr, values.fill_nan(None).to_list() if values.dtype.is_float() else values.to_list()))
-                for values in (plain, opened.frame()["c"])
+                values.fill_nan(None) if values.dtype.is_float() else values for values in (plain, opened.frame()["c"])
             )
-            assert len(shown) == len(given)
-            assert set(shown) <= set(given) or plain.dtype == pl.String
+            assert shown.dtype == plain.dtype
+            empty_is_missing = format == "csv" and plain.dtype == pl.String  # an empty field of a CSV is a missing one
+            assert empty_is_missing or (shown.sort() == given.sort()).all()
     assert published
     for (kind, role, format), said in refused.items():
         assert role == "sensitive" or (role, kind) == ("insensitive", "sampled"), (kind, role, format, said)
