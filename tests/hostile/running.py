@@ -114,9 +114,9 @@ def faults(ran: Ran, expected: int | None) -> list[str]:
 
 
 def sampled(cases: Mapping[str, Case], most: int) -> list[str]:
-    """The names of all cases, or of about so many, spread evenly; RETICENT_HOSTILE=all runs every one (`make hostile`)."""
+    """The names of all cases, or of about so many, spread evenly; HOSTILE=all runs every one (`make hostile`)."""
     names = list(cases)
-    if os.environ.get("RETICENT_HOSTILE") == "all" or len(names) <= most:
+    if os.environ.get("HOSTILE") == "all" or len(names) <= most:
         return names
     return [names[at * len(names) // most] for at in range(most)]
 

@@ -7,6 +7,7 @@ import re
 import pytest
 
 import reticent as rt
+from reticent.errors import RequestError
 from tests.hostile.running import faults, run
 from tests.hostile.sources import CASES
 
@@ -39,5 +40,5 @@ def test_a_label_that_is_a_number_has_the_ends_of_its_node(tmp_path):
 
 def test_bounds_beside_a_column_of_their_name_are_refused(tmp_path):
     assert run(tmp_path, CASES["a column called our own lower end, sensitive"]).code == 0
-    with pytest.raises(rt.RequestError, match="'age_lower'"):
+    with pytest.raises(RequestError, match="'age_lower'"):
         rt.open(tmp_path / "out").frame(bounds=True)

@@ -5,6 +5,7 @@ Our own errors never quote a record.  Anybody else's may: of those only the type
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import json
 import os
@@ -57,17 +58,22 @@ class UsageError(RequestError):
 def tell(error: BaseException, wishes: Wishes) -> int:
     """Say what went wrong; the exit code."""
     ours = known(error)
-    if wishes.traceback:
-        print(*map(visible, frames(error)), sep="\n", file=sys.stderr)
-    print(visible(f"{type(ours).__name__}: {ours}"), file=sys.stderr)
     values = list(ours.values) if isinstance(ours, HierarchyError) and wishes.show_values else []
-    if values:
-        print("  The values:", *(f"    {one_line(value)}" for value in values), sep="\n", file=sys.stderr)
+    with contextlib.suppress(OSError):  # nobody reads it, or its disk is full: the exit code says the same
+        _tell_people(error, ours, values, wishes)
     if wishes.json:
         facts: dict[str, Any] = {"kind": type(ours).__name__, "what": ours.what, "why": ours.why, "try": ours.attempt}
         facts |= {"exit_code": ours.exit_code} | ({"values": values} if values else {})
         print(in_json(json.dumps({"error": facts}, indent=1, ensure_ascii=False)))
     return ours.exit_code
+
+
+def _tell_people(error: BaseException, ours: ReticentError, values: list[str], wishes: Wishes) -> None:
+    if wishes.traceback:
+        print(*map(visible, frames(error)), sep="\n", file=sys.stderr)
+    print(visible(f"{type(ours).__name__}: {ours}"), file=sys.stderr)
+    if values:
+        print("  The values:", *(f"    {one_line(value)}" for value in values), sep="\n", file=sys.stderr)
 
 
 def known(error: BaseException) -> ReticentError:

@@ -83,6 +83,10 @@ def publish(
     say(f"Check   reticent audit {output} --expect-digest $(cat {notes_folder(output) / 'digest.txt'})")
     for line in (*release.notices, *together):
         note(f"Note: {line}")
+    if release.manifest.formulas == "present":
+        note(
+            'Note: texts begin as formulas do, and a spreadsheet may run them; formulas = "quote" in [release] quotes them.'
+        )
     if seed is not None:
         note("Not for publication: a seeded release can be undone by who guesses the seed.")
     return None

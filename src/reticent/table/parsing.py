@@ -18,13 +18,14 @@ _CANONICAL = r"^-?(0|[1-9]\d*)(\.\d+)?$"
 def comparable(name: str, series: pl.Series) -> pl.Series:
     dtype = series.dtype
     if dtype.is_float():
+        series = series.fill_nan(None)
         if (series.abs() > FURTHEST).any():
             raise ColumnError(
                 f"Column {name!r} holds a number beyond {FURTHEST:g}, or an infinite one.",
                 why="Distances between such numbers cannot be computed with.",
                 attempt="clipping or removing it.",
             )
-        return series.fill_nan(None)
+        return series
     if dtype == pl.Time and (series.cast(pl.Int64) % 1_000_000_000 != 0).any():
         raise ColumnError(
             f"Column {name!r} holds times of day with fractions of a second, which are not compared.",

@@ -21,6 +21,7 @@ from reticent.door import typed
 from reticent.errors import ColumnError, InternalError, JobError, PromiseUnreachable, suggest
 from reticent.methods.beta_perturbation.matrix import WHOLE, Matrix, optimal, rank_one, safe, theorem3
 from reticent.methods.classes.options import refuse_single_value
+from reticent.methods.many_values import refuse_many_values
 from reticent.methods.protocols import Method
 from reticent.models.beta_likeness import BetaLikeness
 from reticent.models.beta_posterior import BetaPosterior
@@ -31,6 +32,8 @@ from reticent.recipe.redrawn import RedrawnRecipe
 from reticent.table.cells import Cells
 
 MATRICES = ("rank-one", "theorem3", "optimal")
+
+MOST_VALUES = 1_000  # different sensitive values: the matrix has as many rows and columns
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +68,7 @@ class BetaPerturbation(Method):
 
     def plan(self, cells: Cells, promises: Promises, rng: Random) -> RedrawnRecipe:
         column = only_column(cells, promises)
+        refuse_many_values(self.name, cells, column, MOST_VALUES)
         totals = cells.totals(column)
         refuse_single_value(self.name, cells.sensitive[column].name, totals)
         occurring = np.flatnonzero(totals)

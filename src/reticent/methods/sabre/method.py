@@ -22,6 +22,7 @@ from reticent.errors import JobError, PromiseUnreachable, suggest
 from reticent.methods.classes.ectree import bi_split
 from reticent.methods.classes.options import AXES, FILLS, refuse_single_value
 from reticent.methods.classes.retrieve import retrieve
+from reticent.methods.many_values import refuse_many_values
 from reticent.methods.protocols import Method
 from reticent.methods.sabre.worst_closeness import Buckets, Ground, ground
 from reticent.models.caps import left_out, ways
@@ -32,6 +33,9 @@ from reticent.models.t_closeness import TCloseness
 from reticent.randomness import Random
 from reticent.recipe.recipe import Recipe
 from reticent.table.cells import Cells
+
+MOST_VALUES = 1_000  # different sensitive values
+MOST_ORDERED = 5_000  # of them where the distance is that of ranks, which costs less
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +72,7 @@ class Sabre(Method):
         if least > cells.rows:
             raise PromiseUnreachable(f"k = {least} cannot be met: the table has {cells.rows} row(s).")
         column = cells.sensitive_at(promise.column)
+        refuse_many_values(self.name, cells, column, MOST_ORDERED if promise.distance == "ordered" else MOST_VALUES)
         totals, domain = cells.totals(column), cells.sensitive[column]
         refuse_single_value(self.name, domain.name, totals)
         buckets = bucketize(promise, domain, totals, self.share * promise.t)
