@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from reticent import registry
 from reticent.errors import JobError, suggest
+from reticent.gathered import Gathered
+from reticent.located import located, lying_beside
 from reticent.models.exact import Number, exact, flag
 from reticent.models.promises import Promises
 from reticent.table.roles import Column
@@ -115,17 +117,7 @@ class Job:
                 raise JobError(f"[{name}] must be a list.", attempt=f"[[{name}]] with two brackets.")
         if not isinstance(table.get("columns", {}), Mapping):
             raise JobError("[columns] must be a table.", attempt='lines such as age = "quasi-identifying".')
-        return cls(
-            source=_source(table.get("source", {}), beside),
-            columns={name: _column(name, entry, beside) for name, entry in table.get("columns", {}).items()},
-            promises=[
-                _made(registry.promise_from, registry.model, entry, beside) for entry in table.get("promise", [])
-            ],
-            prepare=[registry.stage_from(entry) for entry in table.get("prepare", [])],
-            method=_made(registry.method_from, registry.method, table["method"], beside) if "method" in table else None,
-            release=_dataclass(Output, "[release]", table.get("release", {})),
-            jointly=flag(table.get("jointly", False), "jointly"),
-        )
+        return cls(**_parts(table, beside))
 
     def to_dict(self) -> dict[str, Any]:
         """The job as TOML would hold it; frames and built hierarchies as their rows."""
@@ -156,6 +148,31 @@ class Job:
         return replace(self, **changes)
 
 
+def _parts(table: Mapping[str, Any], beside: Path | None) -> dict[str, Any]:
+    """The parts of a job from their tables; the faults of all of them are told at once."""
+    gathered, found = Gathered(), {"columns": {}, "promises": [], "prepare": [], "method": None}
+    with gathered.one():
+        found["source"] = _source(table.get("source", {}), beside)
+    for name, entry in table.get("columns", {}).items():
+        with gathered.one():
+            found["columns"][name] = _column(name, entry, beside)
+    for entry in table.get("promise", []):
+        with gathered.one():
+            found["promises"].append(_made(registry.promise_from, registry.model, entry, beside))
+    for entry in table.get("prepare", []):
+        with gathered.one():
+            found["prepare"].append(registry.stage_from(entry))
+    with gathered.one():
+        if "method" in table:
+            found["method"] = _made(registry.method_from, registry.method, table["method"], beside)
+    with gathered.one():
+        found["release"] = _dataclass(Output, "[release]", table.get("release", {}))
+    with gathered.one():
+        found["jointly"] = flag(table.get("jointly", False), "jointly")
+    gathered.settle()
+    return found
+
+
 def _known(where: str, table: Mapping[str, Any], names: Sequence[str]) -> None:
     if not isinstance(table, Mapping):
         raise JobError(f"{where} must be a table.")
@@ -171,7 +188,7 @@ def _dataclass(kind: type, where: str, table: Mapping[str, Any]) -> Any:
 
 def _source(table: Mapping[str, Any], beside: Path | None) -> Source:
     source: Source = _dataclass(Source, "[source]", table)
-    return replace(source, path=_located(source.path, beside)) if source.path else source
+    return replace(source, path=located(source.path, beside)) if source.path else source
 
 
 def _column(name: str, table: Any, beside: Path | None) -> Column:
@@ -183,9 +200,12 @@ def _column(name: str, table: Any, beside: Path | None) -> Column:
             f"Column {name!r} has no role.",
             attempt='role = "quasi-identifying", "sensitive", "identifying" or "insensitive".',
         )
-    column = Column(**table)
+    try:
+        column = Column(**table)
+    except JobError as error:
+        raise JobError(f"Column {name!r}: {error.what}", why=error.why, attempt=error.attempt) from None
     if isinstance(column.hierarchy, str):
-        column = replace(column, hierarchy=_located(column.hierarchy, beside))
+        column = replace(column, hierarchy=located(column.hierarchy, beside))
     return column
 
 
@@ -198,31 +218,8 @@ def _made(make: Callable[[Any], Any], kind: Callable[[str], Any], entry: Any, be
     for path in paths:
         field, _, key = path.partition(".")
         if field in entry:
-            entry = {**entry, field: _beside(entry[field], key, beside)}
+            entry = {**entry, field: lying_beside(entry[field], key, beside)}
     return make(entry)
-
-
-def _beside(value: Any, key: str, beside: Path | None) -> Any:
-    """A path, or every path under a `key` of a table ("*": under any), at whatever depth."""
-    if isinstance(value, str) and not key:
-        return _located(value, beside)
-    if not isinstance(value, Mapping):
-        return value
-    return {
-        name: _located(inner, beside)
-        if key in (name, "*") and isinstance(inner, str)
-        else _beside(inner, key, beside)
-        if key
-        else inner
-        for name, inner in value.items()
-    }
-
-
-def _located(path: str, beside: Path | None) -> str:
-    given = Path(path)
-    if given.is_absolute() or beside is None or (not (beside / given).exists() and given.exists()):
-        return str(given)
-    return str(beside / given)
 
 
 def _set_fields(value: Any) -> dict[str, Any]:

@@ -62,10 +62,14 @@ def test_check_says_what_binds_and_its_advice_can_be_pasted(run, drafted):
     pasted = ran.out[ran.out.index("Instead of beta-likeness, to paste:") :].splitlines()[1:]
     command = next(line for line in pasted if "reticent hierarchy" in line).strip("# ").split()[1:]
     assert run(*command).code == 0
-    promise = "\n".join(line.strip() for line in pasted[: pasted.index("  [[promise]]") + 5] if not line.strip().startswith("#"))
+    promise = "\n".join(
+        line.strip() for line in pasted[: pasted.index("  [[promise]]") + 5] if not line.strip().startswith("#")
+    )
     promise = promise.split("\n\n")[0].split("It protects")[0]
     text = Path("hospital.toml").read_text()
-    text = text.replace('diagnosis = { role = "sensitive" }', 'diagnosis = { role = "sensitive", hierarchy = "diagnosis.csv" }')
+    text = text.replace(
+        'diagnosis = { role = "sensitive" }', 'diagnosis = { role = "sensitive", hierarchy = "diagnosis.csv" }'
+    )
     start = text.index("[[promise]]  # no group lifts")
     Path("better.toml").write_text(text[:start] + promise + "\n\n" + text[text.index("[method]") :])
     before = json.loads(run("check", "hospital.toml", "--methods", "mondrian", "--json").out)

@@ -217,9 +217,15 @@ def resolve(declared: Mapping[str, Column], present: Sequence[str], undeclared: 
             f"The data has {len(repeated)} column name(s) twice: {', '.join(map(repr, repeated))}.",
             attempt="renaming one of each.",
         )
-    for name in exact:
-        if name not in present:
-            raise ColumnError(f"Column {name!r} is declared but not in the data.", attempt=suggest(name, present))
+    absent = [name for name in exact if name not in present]
+    if absent:
+        tries = [suggest(name, present).rstrip(".") for name in absent]
+        raise ColumnError(
+            " ".join(f"Column {name!r} is declared but not in the data." for name in absent),
+            attempt=f"{'; '.join(tries)}."
+            if len(absent) == 1
+            else f"one of {', '.join(map(repr, present[:12]))} for each.",
+        )
     found: dict[str, Column] = {}
     for name in present:
         pattern = next((p for p in patterns if fnmatchcase(name, p)), None)
