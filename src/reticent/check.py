@@ -13,7 +13,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 from reticent import registry
 from reticent.budget import Clock
@@ -32,9 +31,9 @@ from reticent.refusals import refuse_unable
 from reticent.table import beside
 from reticent.table.carried import Carried, associated
 from reticent.table.cells import Cells
+from reticent.table.guessing import uncovered
 from reticent.table.joint import jointly
-from reticent.table.roles import Column, Role, with_role
-from reticent.table.source import collect
+from reticent.table.roles import Column
 from reticent.table.spelling import Spelled, spelled_alike
 
 Watch = Callable[[Any], bool | None] | None
@@ -115,18 +114,18 @@ def check(
     found, unplanned = [own], []
     for method in others:
         progress(f"planning by {method.name}")
-        if methods is None and not clock.suffices(len(cells), partial(_tried, job, method, cells)):
+        one = _compared(job, method, cells, columns, clock if methods is None else None)
+        if one is None:
             unplanned.append(method.name)
             continue
-        watch = None if methods is not None else lambda now: not clock.left()
-        found.append(_outlook(job, method, cells, columns, own=False, watch=watch)[0])
-        finished(found[-1], counted.cells)
+        found.append(one)
+        finished(one, counted.cells)
     progress("explaining")
     explained = _explained(job, cells, columns, recipe, clock.left)
     progress("looking at columns that are not generalized")
     carried = associated(lazy, looked.carried, columns)
     spellings = spelled_alike(counted.cells)
-    warnings = (*_warnings(lazy, columns, carried), *looked.notices, *map(str, spellings), *_promised(job, cells))
+    warnings = (*uncovered(lazy, columns, carried), *looked.notices, *map(str, spellings), *_promised(job, cells))
     progress("proposing")
     more = warnings, carried, _advice(job, cells, recipe), spellings, explained, tuple(unplanned)
     return Checked(counted.cells.rows, len(counted.cells), tuple(found), *more)
@@ -211,6 +210,17 @@ def _outlook(
     return Outlook(method.name, True, withheld=writer.recipe.withheld, **said), recipe
 
 
+def _compared(
+    job: Job, method: Method, cells: Cells, columns: Mapping[str, Column], clock: Clock | None
+) -> Outlook | None:
+    """What another method would make of the job; None where the clock leaves no time for it."""
+    if clock is None:
+        return _outlook(job, method, cells, columns, own=False)[0]
+    if not clock.suffices(len(cells), partial(_tried, job, method, cells)):
+        return None
+    return _outlook(job, method, cells, columns, own=False, watch=lambda now: not clock.left())[0]
+
+
 def _tried(job: Job, method: Method, cells: Cells, some: slice) -> None:
     """Plan a few cells, for what it takes."""
     codes, values, counts = (part[some].copy() for part in (cells.codes, cells.values, cells.counts))
@@ -224,23 +234,3 @@ def _tried(job: Job, method: Method, cells: Cells, some: slice) -> None:
 def _planned(job: Job, method: Method, cells: Cells, watch: Watch = None) -> Recipe:
     at_most = job.release.suppress_at_most if registry.writer(method.kind).generalizes else Fraction(0)
     return plan(job.prepare, method, cells, job.promises, Random.secure(), at_most, watch=watch)
-
-
-def _warnings(lazy: pl.LazyFrame, columns: Mapping[str, Column], carried: Sequence[Carried]) -> list[str]:
-    """What the promise does not cover: carried columns that single people out or tell a sensitive value."""
-    return [
-        f"{one} It is published as it is{_guesses(lazy, one.column, with_role(columns, Role.SENSITIVE), one.rows)}."
-        for one in carried
-    ]
-
-
-def _guesses(lazy: pl.LazyFrame, carried: str, sensitive: Sequence[str], rows: int) -> str:
-    """How much better a sensitive value is guessed by who knows the carried one (Goodman and Kruskal's lambda, both sides)."""
-    said = []
-    for name in sensitive:
-        pairs = lazy.group_by(carried, name).len("count")
-        best = pairs.group_by(carried).agg(pl.col("count").max()).select(pl.col("count").sum())
-        plain = lazy.group_by(name).len("count").select(pl.col("count").max())
-        known, guessed = (collect(part, "Comparing columns").item() / rows for part in (best, plain))
-        said.append(f"who knows it guesses {name!r} in {known:.1%} of the rows, who does not in {guessed:.1%}")
-    return "".join(f"; {one}" for one in said)

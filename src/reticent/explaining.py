@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, asdict, dataclass, field, fields, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -152,12 +152,12 @@ def _changes(cells: Cells, promises: Promises, rare: set[str]) -> Iterator[Asked
 
 
 def _weakened(promise: Promise) -> tuple[str, Promise] | None:
-    for one in fields(promise):  # type: ignore[arg-type]
+    for one in fields(cast("Any", promise)):
         if one.name in _WEAKER:
             value = getattr(promise, one.name)
             weaker = _WEAKER[one.name](value)
             if weaker != value:
-                return f"{one.name} = {registry.plain(weaker)}", replace(promise, **{one.name: weaker})  # type: ignore[type-var]
+                return f"{one.name} = {registry.plain(weaker)}", replace(cast("Any", promise), **{one.name: weaker})
     return None
 
 
@@ -204,6 +204,6 @@ def _column(cells: Cells, promise: Promise) -> str:
 
 def pasted(promise: Promise) -> str:
     """A promise as a job file has it."""
-    usual = {registry.word(one.name): one.default for one in fields(promise)}  # type: ignore[arg-type]
+    usual = {registry.word(one.name): one.default for one in fields(cast("Any", promise))}
     table = {name: value for name, value in registry.describe(promise).items() if usual.get(name, MISSING) != value}
     return "[[promise]]\n" + "\n".join(f"{name} = {toml.value_text(value)}" for name, value in table.items())

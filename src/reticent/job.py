@@ -150,7 +150,8 @@ class Job:
 
 def _parts(table: Mapping[str, Any], beside: Path | None) -> dict[str, Any]:
     """The parts of a job from their tables; the faults of all of them are told at once."""
-    gathered, found = Gathered(), {"columns": {}, "promises": [], "prepare": [], "method": None}
+    gathered = Gathered()
+    found: dict[str, Any] = {"columns": {}, "promises": [], "prepare": [], "method": None}
     with gathered.one():
         found["source"] = _source(table.get("source", {}), beside)
     for name, entry in table.get("columns", {}).items():

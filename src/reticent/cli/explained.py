@@ -11,7 +11,7 @@ WIDTHS = (26, 9, 9, 9, 9, 19)
 
 def told_as_planned(progress: Callable[[str], None]) -> Callable[[Any, Any], None]:
     """The verdict with the first method, which is the job's own, then a line for each."""
-    seen = []
+    seen: list[Any] = []
 
     def told(outlook: Any, cells: Any) -> None:
         if not seen:

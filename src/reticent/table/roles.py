@@ -219,13 +219,8 @@ def resolve(declared: Mapping[str, Column], present: Sequence[str], undeclared: 
         )
     absent = [name for name in exact if name not in present]
     if absent:
-        tries = [suggest(name, present).rstrip(".") for name in absent]
-        raise ColumnError(
-            " ".join(f"Column {name!r} is declared but not in the data." for name in absent),
-            attempt=f"{'; '.join(tries)}."
-            if len(absent) == 1
-            else f"one of {', '.join(map(repr, present[:12]))} for each.",
-        )
+        said = " ".join(f"Column {name!r} is declared but not in the data." for name in absent)
+        raise ColumnError(said, attempt="; ".join(suggest(name, present) for name in absent))
     found: dict[str, Column] = {}
     for name in present:
         pattern = next((p for p in patterns if fnmatchcase(name, p)), None)
