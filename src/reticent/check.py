@@ -111,24 +111,22 @@ def check(
     own, recipe = _outlook(job, job.method, cells, columns, own=True)
     finished(own, counted.cells)
     clock.start()
-    found, unplanned = [own], []
+    found = {job.method.name: own}
     for method in others:
         progress(f"planning by {method.name}")
         one = _compared(job, method, cells, columns, clock if methods is None else None)
-        if one is None:
-            unplanned.append(method.name)
-            continue
-        found.append(one)
-        finished(one, counted.cells)
+        if one is not None:
+            found[method.name] = one
+            finished(one, counted.cells)
+    unplanned = tuple(method.name for method in others if method.name not in found)
     progress("explaining")
     explained = _explained(job, cells, columns, recipe, clock.left)
     progress("looking at columns that are not generalized")
-    carried = associated(lazy, looked.carried, columns)
-    spellings = spelled_alike(counted.cells)
+    carried, spellings = associated(lazy, looked.carried, columns), spelled_alike(counted.cells)
     warnings = (*uncovered(lazy, columns, carried), *looked.notices, *map(str, spellings), *_promised(job, cells))
     progress("proposing")
-    more = warnings, carried, _advice(job, cells, recipe), spellings, explained, tuple(unplanned)
-    return Checked(counted.cells.rows, len(counted.cells), tuple(found), *more)
+    more = warnings, carried, _advice(job, cells, recipe), spellings, explained, unplanned
+    return Checked(counted.cells.rows, len(counted.cells), tuple(found.values()), *more)
 
 
 def _promised(job: Job, cells: Cells) -> list[str]:
