@@ -18,7 +18,7 @@ from reticent import registry
 from reticent.budget import Clock
 from reticent.engines import local
 from reticent.errors import JobError, PromiseUnreachable, RequestError, ReticentError, suggest
-from reticent.explaining import Explained, explain
+from reticent.explaining import Explained, Trials, explain
 from reticent.job import Job
 from reticent.methods.compose import left_to_method, plan
 from reticent.methods.protocols import Method
@@ -118,15 +118,14 @@ def check(
         if one is not None:
             found[method.name] = one
             finished(one, counted.cells)
-    unplanned = tuple(method.name for method in others if method.name not in found)
     progress("explaining")
-    explained = _explained(job, cells, columns, recipe, clock.left)
+    explained = _explained(job, cells, columns, own, recipe, clock.left)
     progress("looking at columns that are not generalized")
     carried, spellings = associated(lazy, looked.carried, columns), spelled_alike(counted.cells)
     warnings = (*uncovered(lazy, columns, carried), *looked.notices, *map(str, spellings), *_promised(job, cells))
-    progress("proposing")
-    more = warnings, carried, _advice(job, cells, recipe), spellings, explained, unplanned
-    return Checked(counted.cells.rows, len(counted.cells), tuple(found.values()), *more)
+    more = warnings, carried, _advice(job, cells, recipe), spellings, explained
+    unplanned = tuple(method.name for method in others if method.name not in found)
+    return Checked(counted.cells.rows, len(counted.cells), tuple(found.values()), *more, unplanned)
 
 
 def _promised(job: Job, cells: Cells) -> list[str]:
@@ -143,20 +142,26 @@ def _advice(job: Job, cells: Cells, recipe: Recipe | None) -> tuple[Mapping[str,
 
 
 def _explained(
-    job: Job, cells: Cells, columns: Mapping[str, Column], recipe: Recipe | None, left: Callable[[], bool]
+    job: Job, cells: Cells, columns: Mapping[str, Column], own: Outlook, recipe: Recipe | None, left: Callable[[], bool]
 ) -> Explained:
-    """Why the plan loses what it does: by the job's method, or by mondrian where that improves as long as it may."""
+    """Why the plan loses what it does.  Other promises are measured by mondrian, which is quick and keeps any; so they are
+    compared with what mondrian loses, and only where it or mosaic, which starts from it, is the job's method."""
     if not registry.writer(job.method.kind).generalizes:
         return Explained()
-    method = registry.method("mondrian")() if getattr(job.method, "anytime", False) else job.method
+    if job.method.name not in ("mondrian", "mosaic"):
+        return explain(cells, job.promises, recipe)
+    method = job.method if job.method.name == "mondrian" else registry.method("mondrian")()
 
     def measure(seen: Cells, promises: Promises) -> float | None:
-        changed = job.at(promises=promises)
-        if not all(isinstance(promise, method.keeps) for promise in left_to_method(job.prepare, promises)):
+        changed = job.at(promises=promises, method=method)
+        try:
+            refuse_unable(changed)
+        except RequestError:
             return None
         return _outlook(changed, method, seen, columns, own=False)[0].ail
 
-    return explain(cells, job.promises, recipe, measure, left)
+    base = own.ail if method is job.method else measure(cells, job.promises) if left() else None
+    return explain(cells, job.promises, recipe, Trials(measure, left, base))
 
 
 def _others(job: Job, names: Sequence[str] | None) -> list[Method]:
