@@ -13,14 +13,13 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 from reticent import notebook, registry
 from reticent.budget import Clock
 from reticent.door import a_job, called, door, names, optional
 from reticent.engines import local
 from reticent.errors import JobError, PromiseUnreachable, RequestError, ReticentError, suggest
-from reticent.explaining import Explained, explain
+from reticent.explaining import Explained, Trials, explain
 from reticent.job import Job
 from reticent.methods.compose import left_to_method, plan
 from reticent.methods.protocols import Method
@@ -35,9 +34,9 @@ from reticent.refusals import refuse_unable
 from reticent.table import beside
 from reticent.table.carried import Carried, associated
 from reticent.table.cells import Cells
+from reticent.table.guessing import uncovered
 from reticent.table.joint import jointly
-from reticent.table.roles import Column, Role, with_role
-from reticent.table.source import collect
+from reticent.table.roles import Column
 from reticent.table.spelling import Spelled, spelled_alike
 
 Watch = Callable[[Any], bool | None] | None
@@ -119,24 +118,21 @@ def check(
     own, recipe = _outlook(job, job.method, cells, columns, own=True)
     finished(own, counted.cells)
     clock.start()
-    found, unplanned = [own], []
+    found = {job.method.name: own}
     for method in others:
         progress(f"planning by {method.name}")
-        if methods is None and not clock.suffices(len(cells), partial(_tried, job, method, cells)):
-            unplanned.append(method.name)
-            continue
-        watch = None if methods is not None else lambda now: not clock.left()
-        found.append(_outlook(job, method, cells, columns, own=False, watch=watch)[0])
-        finished(found[-1], counted.cells)
+        one = _compared(job, method, cells, columns, clock if methods is None else None)
+        if one is not None:
+            found[method.name] = one
+            finished(one, counted.cells)
     progress("explaining")
-    explained = _explained(job, cells, columns, recipe, clock.left)
+    explained = _explained(job, cells, columns, own, recipe, clock.left)
     progress("looking at columns that are not generalized")
-    carried = associated(lazy, looked.carried, columns)
-    spellings = spelled_alike(counted.cells)
-    warnings = (*_warnings(lazy, columns, carried), *looked.notices, *map(str, spellings), *_promised(job, cells))
-    progress("proposing")
-    more = warnings, carried, _advice(job, cells, recipe), spellings, explained, tuple(unplanned)
-    return Checked(counted.cells.rows, len(counted.cells), tuple(found), *more)
+    carried, spellings = associated(lazy, looked.carried, columns), spelled_alike(counted.cells)
+    warnings = (*uncovered(lazy, columns, carried), *looked.notices, *map(str, spellings), *_promised(job, cells))
+    more = warnings, carried, _advice(job, cells, recipe), spellings, explained
+    unplanned = tuple(method.name for method in others if method.name not in found)
+    return Checked(counted.cells.rows, len(counted.cells), tuple(found.values()), *more, unplanned)
 
 
 def _promised(job: Job, cells: Cells) -> list[str]:
@@ -153,20 +149,26 @@ def _advice(job: Job, cells: Cells, recipe: Recipe | None) -> tuple[Mapping[str,
 
 
 def _explained(
-    job: Job, cells: Cells, columns: Mapping[str, Column], recipe: Recipe | None, left: Callable[[], bool]
+    job: Job, cells: Cells, columns: Mapping[str, Column], own: Outlook, recipe: Recipe | None, left: Callable[[], bool]
 ) -> Explained:
-    """Why the plan loses what it does: by the job's method, or by mondrian where that improves as long as it may."""
+    """Why the plan loses what it does.  Other promises are measured by mondrian, which is quick and keeps any; so they are
+    compared with what mondrian loses, and only where it or mosaic, which starts from it, is the job's method."""
     if not registry.writer(job.method.kind).generalizes:
         return Explained()
-    method = registry.method("mondrian")() if getattr(job.method, "anytime", False) else job.method
+    if job.method.name not in ("mondrian", "mosaic"):
+        return explain(cells, job.promises, recipe)
+    method = job.method if job.method.name == "mondrian" else registry.method("mondrian")()
 
     def measure(seen: Cells, promises: Promises) -> float | None:
-        changed = job.at(promises=promises)
-        if not all(isinstance(promise, method.keeps) for promise in left_to_method(job.prepare, promises)):
+        changed = job.at(promises=promises, method=method)
+        try:
+            refuse_unable(changed)
+        except RequestError:
             return None
         return _outlook(changed, method, seen, columns, own=False)[0].ail
 
-    return explain(cells, job.promises, recipe, measure, left)
+    base = own.ail if method is job.method else measure(cells, job.promises) if left() else None
+    return explain(cells, job.promises, recipe, Trials(measure, left, base))
 
 
 def _others(job: Job, asked: Sequence[str] | None) -> list[Method]:
@@ -218,6 +220,17 @@ def _outlook(
     return Outlook(method.name, True, withheld=writer.recipe.withheld, **said), recipe
 
 
+def _compared(
+    job: Job, method: Method, cells: Cells, columns: Mapping[str, Column], clock: Clock | None
+) -> Outlook | None:
+    """What another method would make of the job; None where the clock leaves no time for it."""
+    if clock is None:
+        return _outlook(job, method, cells, columns, own=False)[0]
+    if not clock.suffices(len(cells), partial(_tried, job, method, cells)):
+        return None
+    return _outlook(job, method, cells, columns, own=False, watch=lambda now: not clock.left())[0]
+
+
 def _tried(job: Job, method: Method, cells: Cells, some: slice) -> None:
     """Plan a few cells, for what it takes."""
     codes, values, counts = (part[some].copy() for part in (cells.codes, cells.values, cells.counts))
@@ -233,23 +246,3 @@ def _planned(job: Job, method: Method, cells: Cells, watch: Watch = None) -> Rec
     rng = Random.secure()
     recipe = pad(plan(job.prepare, method, cells, job.promises, rng, at_most, watch=watch), rng)
     return relabelled(left_to_method(job.prepare, job.promises), cells, recipe)
-
-
-def _warnings(lazy: pl.LazyFrame, columns: Mapping[str, Column], carried: Sequence[Carried]) -> list[str]:
-    """What the promise does not cover: carried columns that single people out or tell a sensitive value."""
-    return [
-        f"{one} It is published as it is{_guesses(lazy, one.column, with_role(columns, Role.SENSITIVE), one.rows)}."
-        for one in carried
-    ]
-
-
-def _guesses(lazy: pl.LazyFrame, carried: str, sensitive: Sequence[str], rows: int) -> str:
-    """How much better a sensitive value is guessed by who knows the carried one (Goodman and Kruskal's lambda, both sides)."""
-    said = []
-    for name in sensitive:
-        pairs = lazy.group_by(carried, name).len("count")
-        best = pairs.group_by(carried).agg(pl.col("count").max()).select(pl.col("count").sum())
-        plain = lazy.group_by(name).len("count").select(pl.col("count").max())
-        known, guessed = (collect(part, "Comparing columns").item() / rows for part in (best, plain))
-        said.append(f"who knows it guesses {name!r} in {known:.1%} of the rows, who does not in {guessed:.1%}")
-    return "".join(f"; {one}" for one in said)

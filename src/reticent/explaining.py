@@ -6,14 +6,16 @@ there is no time for is left out and named.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import MISSING, asdict, dataclass, field, fields, replace
+from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from reticent import registry, toml
+from reticent.errors import RequestError
 from reticent.models.beta_likeness import BetaLikeness
 from reticent.models.promises import Promises
 from reticent.models.semantic_likeness import SemanticLikeness
@@ -24,10 +26,11 @@ from reticent.table.builders import prefixes
 from reticent.table.cells import Cells
 from reticent.table.domain import TreeDomain, tree_domain
 
+_CODE = re.compile(r"[A-Za-z]{0,3}\d[\w.-]*")
 STARRED = 0.999  # a column that loses this much in every row says nothing
 _WEAKER: Mapping[str, Callable[[Any], Any]] = {
-    "k": lambda k: max(k // 2, 1),
-    "l": lambda l_: max(l_ - 1, 1),
+    "k": lambda k: max(k // 2, 2),
+    "l": lambda l_: max(l_ - 1, 2),
     "beta": lambda beta: 2 * beta,
     "t": lambda t: min(2 * t, Fraction(1)),
     "delta": lambda delta: 2 * delta,
@@ -67,13 +70,17 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """`by_column` is the loss of each quasi-identifier; `skipped` counts the changes there was no time for."""
+    """`by_column` is the loss of each quasi-identifier; `skipped` counts the changes there was no time for.
+
+    `base` is what the promises lose as they are, by mondrian, as the changes are.
+    """
 
     by_column: Mapping[str, float] = field(default_factory=dict)
     starred: tuple[str, ...] = ()
     rare: tuple[Rare, ...] = ()
     changes: tuple[Change, ...] = ()
     skipped: int = 0
+    base: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -89,14 +96,17 @@ class Explained:
         return said + [str(one) for one in self.rare]
 
 
-def explain(
-    cells: Cells,
-    promises: Promises,
-    recipe: Recipe | None,
-    measure: Callable[[Cells, Promises], float | None],
-    left: Callable[[], bool],
-) -> Explained:
-    """`measure` plans other promises and gives their loss; it is asked as long as there is time `left`."""
+@dataclass(frozen=True, slots=True)
+class Trials:
+    """`measure` plans promises on cells and gives their loss; it is asked as long as there is time `left`."""
+
+    measure: Callable[[Cells, Promises], float | None]
+    left: Callable[[], bool]
+    base: float | None
+
+
+def explain(cells: Cells, promises: Promises, recipe: Recipe | None, trials: Trials | None = None) -> Explained:
+    """What the plan loses by column and for which values, and, by trials, what other promises would lose."""
     by_column: dict[str, float] = {}
     if recipe is not None:
         sizes = recipe.as_groups().sizes
@@ -105,12 +115,13 @@ def explain(
     starred = tuple(name for name, loss in by_column.items() if loss >= STARRED)
     rare = tuple(one for promise in promises if (one := _rare(cells, promise)) is not None)
     changes, skipped = [], 0
-    for promise, what, other, seen, paste in _changes(cells, promises, {one.column for one in rare}):
-        if not left():
+    asked = [] if trials is None else _changes(cells, promises, {one.column for one in rare})
+    for promise, what, other, seen, paste in asked:
+        if trials is None or not trials.left():
             skipped += 1
             continue
-        changes.append(Change(promise, what, measure(seen, other), paste))
-    return Explained(by_column, starred, rare, tuple(changes), skipped)
+        changes.append(Change(promise, what, trials.measure(seen, other), paste))
+    return Explained(by_column, starred, rare, tuple(changes), skipped, None if trials is None else trials.base)
 
 
 def _rare(cells: Cells, promise: Promise) -> Rare | None:
@@ -152,12 +163,17 @@ def _changes(cells: Cells, promises: Promises, rare: set[str]) -> Iterator[Asked
 
 
 def _weakened(promise: Promise) -> tuple[str, Promise] | None:
-    for one in fields(promise):  # type: ignore[arg-type]
-        if one.name in _WEAKER:
-            value = getattr(promise, one.name)
-            weaker = _WEAKER[one.name](value)
-            if weaker != value:
-                return f"{one.name} = {registry.plain(weaker)}", replace(promise, **{one.name: weaker})  # type: ignore[type-var]
+    """What a weaker promise says, and the promise; None where there is none to name."""
+    if not is_dataclass(promise):
+        return None
+    for one in fields(promise):
+        value = getattr(promise, one.name)
+        if one.name not in _WEAKER or value is None or (weaker := _WEAKER[one.name](value)) == value:
+            continue
+        try:
+            return f"{one.name} = {registry.plain(weaker)}", replace(cast("Any", promise), **{one.name: weaker})
+        except RequestError:  # beyond what the promise can say
+            return None
     return None
 
 
@@ -171,13 +187,15 @@ def _families(cells: Cells, every: tuple[Promise, ...], at: int) -> Iterator[Ask
     if isinstance(domain, TreeDomain) and domain.hierarchy.height > 1:
         tree, making = domain.hierarchy, ""
         seen = cells
-    else:
+    elif isinstance(domain, TreeDomain) and all(map(_CODE.fullmatch, domain.texts)):
         tree = prefixes(list(domain.texts))
         making = (
             f"# reticent hierarchy --data DATA --column {domain.name} --build prefixes -o {domain.name}.csv\n"
             f'# {toml.key_text(domain.name)} = {{ role = "sensitive", hierarchy = "{domain.name}.csv" }}\n'
         )
         seen = _under(cells, column, tree)
+    else:
+        return  # words that begin alike are no family
     named = promise.column or domain.name
     for level in range(tree.height - 1, 0, -1):
         families = len(np.unique(tree.paths[:, level]))
@@ -204,6 +222,6 @@ def _column(cells: Cells, promise: Promise) -> str:
 
 def pasted(promise: Promise) -> str:
     """A promise as a job file has it."""
-    usual = {registry.word(one.name): one.default for one in fields(promise)}  # type: ignore[arg-type]
+    usual = {registry.word(one.name): one.default for one in fields(cast("Any", promise))}
     table = {name: value for name, value in registry.describe(promise).items() if usual.get(name, MISSING) != value}
     return "[[promise]]\n" + "\n".join(f"{name} = {toml.value_text(value)}" for name, value in table.items())

@@ -15,8 +15,10 @@ from typing import Any
 
 from reticent import registry
 from reticent.errors import JobError, listed
+from reticent.gathered import Gathered
 from reticent.job import Job, Output
 from reticent.limits import FILE, refuse_oversized
+from reticent.located import located, lying_beside
 from reticent.models.exact import flag
 from reticent.table.roles import Column
 from reticent.table.source import Source
@@ -72,15 +74,33 @@ def job_of(table: Mapping[str, Any], beside: Path | None = None) -> Job:
             raise JobError(f"[{name}] must be a list.", attempt=f"[[{name}]] with two brackets.")
     if not isinstance(table.get("columns", {}), Mapping):
         raise JobError("[columns] must be a table.", attempt='lines such as age = "quasi-identifying".')
-    return Job(
-        source=_source(table.get("source", {}), beside),
-        columns={name: _column(name, entry, beside) for name, entry in table.get("columns", {}).items()},
-        promises=[_made(registry.promise_from, registry.model, entry, beside) for entry in table.get("promise", [])],
-        prepare=[registry.stage_from(entry) for entry in table.get("prepare", [])],
-        method=_made(registry.method_from, registry.method, table["method"], beside) if "method" in table else None,
-        release=_dataclass(Output, "[release]", table.get("release", {})),
-        jointly=flag(table.get("jointly", False), "jointly"),
-    )
+    return Job(**_parts(table, beside))
+
+
+def _parts(table: Mapping[str, Any], beside: Path | None) -> dict[str, Any]:
+    """The parts of a job from their tables; the faults of all of them are told at once."""
+    gathered = Gathered()
+    found: dict[str, Any] = {"columns": {}, "promises": [], "prepare": [], "method": None}
+    with gathered.one():
+        found["source"] = _source(table.get("source", {}), beside)
+    for name, entry in table.get("columns", {}).items():
+        with gathered.one():
+            found["columns"][name] = _column(name, entry, beside)
+    for entry in table.get("promise", []):
+        with gathered.one():
+            found["promises"].append(_made(registry.promise_from, registry.model, entry, beside))
+    for entry in table.get("prepare", []):
+        with gathered.one():
+            found["prepare"].append(registry.stage_from(entry))
+    with gathered.one():
+        if "method" in table:
+            found["method"] = _made(registry.method_from, registry.method, table["method"], beside)
+    with gathered.one():
+        found["release"] = _dataclass(Output, "[release]", table.get("release", {}))
+    with gathered.one():
+        found["jointly"] = flag(table.get("jointly", False), "jointly")
+    gathered.settle()
+    return found
 
 
 def _dataclass(kind: type, where: str, table: Mapping[str, Any]) -> Any:
@@ -91,7 +111,7 @@ def _dataclass(kind: type, where: str, table: Mapping[str, Any]) -> Any:
 
 def _source(table: Mapping[str, Any], beside: Path | None) -> Source:
     source: Source = _dataclass(Source, "[source]", table)
-    return replace(source, path=_located(source.path, beside)) if source.path else source
+    return replace(source, path=located(source.path, beside)) if source.path else source
 
 
 def _column(name: str, table: Any, beside: Path | None) -> Column:
@@ -105,9 +125,12 @@ def _column(name: str, table: Any, beside: Path | None) -> Column:
             attempt='role = "quasi-identifying", "sensitive", "identifying" or "insensitive".',
         )
     check_fields(Column, where, table)
-    column = Column(**table)
+    try:
+        column = Column(**table)
+    except JobError as error:
+        raise JobError(f"Column {listed([name])}: {error.what}", why=error.why, attempt=error.attempt) from None
     if isinstance(column.hierarchy, str):
-        column = replace(column, hierarchy=_located(column.hierarchy, beside))
+        column = replace(column, hierarchy=located(column.hierarchy, beside))
     return column
 
 
@@ -120,36 +143,5 @@ def _made(make: Callable[[Any], Any], kind: Callable[[str], Any], entry: Any, be
     for path in paths:
         field, _, key = path.partition(".")
         if field in entry:
-            entry = {**entry, field: _beside(entry[field], key, beside)}
+            entry = {**entry, field: lying_beside(entry[field], key, beside)}
     return make(entry)
-
-
-def _beside(value: Any, key: str, beside: Path | None) -> Any:
-    """A path, or every path under a `key` of a table ("*": under any), at whatever depth."""
-    if isinstance(value, str) and not key:
-        return _located(value, beside)
-    if not isinstance(value, Mapping):
-        return value
-    return {
-        name: _located(inner, beside)
-        if key in (name, "*") and isinstance(inner, str)
-        else _beside(inner, key, beside)
-        if key
-        else inner
-        for name, inner in value.items()
-    }
-
-
-def _located(path: str, beside: Path | None) -> str:
-    given = Path(path)
-    try:
-        lies_here = beside is not None and (not (beside / given).exists() and given.exists())
-    except (OSError, ValueError):
-        raise JobError(
-            "A path in the job is none that a file can have.",
-            why=f"It has {len(path):,} characters.",
-            attempt="a shorter path.",
-        ) from None
-    if given.is_absolute() or beside is None or lies_here:
-        return str(given)
-    return str(beside / given)

@@ -102,3 +102,42 @@ def test_values_that_are_spelled_alike_are_counted_and_listed_only_on_request(ru
     assert "Note: Column 'illness': 2 values are equal up to case, spaces or Unicode form" in ran.out
     assert repr(value) not in ran.out
     assert repr(value) in run("check", "job.toml", "--methods", "mondrian", "--show-values").out
+
+
+def test_the_weakest_parameters_leave_nothing_weaker_to_name(run, place):
+    place.job(("k = 5", "k = 2"))
+    found = json.loads(run("check", "job.toml", "--json").out)
+    assert not [one for one in found["explained"]["changes"] if one["what"].startswith("k = ")]
+
+
+def test_words_that_begin_alike_are_no_families(run, place):
+    place.job(('model = "k-anonymity"\nk = 5', 'model = "beta-likeness"\nbeta = 1'))
+    found = json.loads(run("check", "job.toml", "--methods", "mondrian", "--json").out)
+    assert found["explained"]["changes"]
+    assert not [one for one in found["explained"]["changes"] if "semantic" in one["what"]]
+
+
+def test_everything_that_became_a_star_is_said_in_words(run, place):
+    place.job(("k = 5", "k = 200"))
+    assert "Everything became `*`" in run("check", "job.toml", "--methods", "mondrian").out
+
+
+def test_a_weaker_promise_is_measured_and_can_be_pasted(run, place):
+    ran = run("check", "job.toml", "--methods", "mondrian", "--budget", "30")
+    assert "k-anonymity: k = 2" in ran.out
+    assert '  [[promise]]\n  model = "k-anonymity"\n  k = 2' in ran.out
+
+
+def test_a_budget_of_nothing_leaves_the_others_unplanned_and_names_them(run, place):
+    found = json.loads(run("check", "job.toml", "--budget", "0", "--json").out)
+    assert [one["method"] for one in found["methods"]] == ["mondrian"]
+    assert "mosaic" in found["unplanned"]
+
+
+@pytest.mark.parametrize("method", ["mosaic", "burel", "beta-perturbation"])
+def test_a_job_of_any_method_is_checked_whether_or_not_its_loss_is_explained(run, place, method):
+    place.job(('model = "k-anonymity"\nk = 5', 'model = "beta-likeness"\nbeta = 4'))
+    text = (place / "job.toml").read_text()
+    (place / "job.toml").write_text(text + f'\n[method]\nname = "{method}"\n')
+    ran = run("check", "job.toml", "--methods", "mondrian")
+    assert ran.code == 0, ran.err

@@ -145,3 +145,28 @@ def test_codes_with_leading_zeros_are_no_numbers(run, place):
     )
     found = json.loads(run("init", "codes.csv", "--json").out)["columns"]
     assert [column["type"] for column in found] == ["categorical", "numeric", "date"]
+
+
+def test_dates_that_do_not_all_fit_are_counted_and_the_draft_still_runs(run, place):
+    days = [f"{1 + i % 12:02d}/{1 + i % 28:02d}/{1950 + i % 50}" for i in range(199)]
+    write_csv(place / "dates.csv", [[*row, day] for row, day in zip(people(), [*days, "last May"], strict=True)],
+              head="person,age,city,illness,seen")  # fmt: skip
+    found = json.loads(run("init", "dates.csv", "--json").out)["columns"][4]
+    assert "%m/%d/%Y reads all but 1 of its distinct values" in found["why"]
+    assert run("check", "dates.toml").code == 0
+
+
+def test_a_date_that_reads_by_two_formats_says_so(run, place):
+    days = [f"{1 + i % 12:02d}/{1 + i % 11:02d}/{1950 + i % 50}" for i in range(200)]
+    write_csv(place / "dates.csv", [[*row, day] for row, day in zip(people(), days, strict=True)],
+              head="person,age,city,illness,seen")  # fmt: skip
+    found = json.loads(run("init", "dates.csv", "--json").out)["columns"][4]
+    assert (found["type"], 'every value reads as "%d/%m/%Y" too' in found["why"]) == ("date", True)
+
+
+def test_a_sensitive_column_with_gaps_is_drafted_so_that_it_runs(run, place):
+    place.edit("people.csv", ",flu\n", ",unknown\n")
+    assert run("init", "people.csv").code == 0
+    job = Job.read("people.toml")
+    assert (job.source.missing, job.columns["illness"].missing) == (("unknown",), "category")
+    assert run("publish", "people.toml", "-o", "release").code == 0

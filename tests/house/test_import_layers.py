@@ -44,6 +44,8 @@ LAYERS = {
         "utility",
     },
     "engines": {"recipe", "release", "kernels", "table"},
+    "gathered": set(),
+    "located": set(),
     "job": {"accepted", "registry", "models", "table"},
     "draft": {"table"},
     "schema": {"job", "registry", "table"},

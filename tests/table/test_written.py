@@ -136,3 +136,26 @@ def test_a_sensitive_date_is_published_as_a_day_and_audited(tmp_path):
     release = rt.publish(job, to=tmp_path / "out", ledger=tmp_path / "ledger")
     assert release.frame()["died"].dtype == pl.Date
     assert rt.audit(tmp_path / "out", source=path).source.passed
+
+
+def test_a_manifest_that_states_another_format_than_the_job_disagrees_with_it(tmp_path):
+    path = tmp_path / "people.csv"
+    pl.DataFrame({"born": WRITTEN["%m/%d/%Y"], "sick": SICK}).write_csv(path)
+    columns = {"born": rt.quasi(format="%m/%d/%Y"), "sick": rt.sensitive()}
+    job = rt.Job(source=path, columns=columns, promises=[rt.KAnonymity(4)])
+    rt.publish(job, to=tmp_path / "out", ledger=tmp_path / "ledger")
+    other = job.at(columns={**columns, "born": rt.quasi(format="%d/%m/%Y")})
+    assert not rt.audit(tmp_path / "out", job=job).disagreements
+    assert "another format" in rt.audit(tmp_path / "out", job=other).disagreements[0]
+
+
+def test_an_attack_reads_the_source_as_it_is_written(tmp_path):
+    from reticent.attacks.seen import seen
+
+    path = tmp_path / "people.csv"
+    pl.DataFrame({"born": WRITTEN["%m/%d/%Y"], "sick": SICK}).write_csv(path)
+    columns = {"born": rt.quasi(format="%m/%d/%Y"), "sick": rt.sensitive()}
+    rt.publish(
+        rt.Job(source=path, columns=columns, promises=[rt.KAnonymity(4)]), to=tmp_path / "out", ledger=tmp_path / "l"
+    )
+    assert int(seen(tmp_path / "out", path).people.sum()) == len(SICK)

@@ -28,6 +28,8 @@ def disagreements(subject: Subject, job: Any) -> tuple[str, ...]:
     for entry in subject.columns:
         if (column := job.columns.get(entry.name)) is None:
             continue
+        if column.format != entry.format:
+            found.append(f"column {entry.name!r} is read by another format than in the job")
         if column.role != entry.role:
             found.append(f"column {entry.name!r} has another role than in the job")
         elif entry.role != Role.INSENSITIVE and _given(column.hierarchy) and entry.hierarchy is not None:

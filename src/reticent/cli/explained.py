@@ -11,7 +11,7 @@ WIDTHS = (26, 9, 9, 9, 9, 19)
 
 def told_as_planned(progress: Callable[[str], None]) -> Callable[[Any, Any], None]:
     """The verdict with the first method, which is the job's own, then a line for each."""
-    seen = []
+    seen: list[Any] = []
 
     def told(outlook: Any, cells: Any) -> None:
         if not seen:
@@ -40,19 +40,18 @@ def _cells(one: Any) -> tuple[str, ...]:
 
 def explained(found: Any, source: Any) -> list[str]:
     """Loss by column, what became of the columns, what binds, and what would help, each with its figure."""
-    why, own = found.explained, found.methods[0]
-    lines = []
+    why, lines = found.explained, []
     if why.by_column:
         worst = sorted(why.by_column.items(), key=lambda pair: -pair[1])
         lines += ["", "Loss by column: " + ", ".join(f"{name} {loss:.3f}" for name, loss in worst) + "."]
     lines += [line for said in why.sentences() for line in ("", said)]
     if why.changes:
-        least = "" if own.ail is None else f", which is {own.ail:.4f} as it is"
-        lines += ["", f"What another promise would do to the loss{least}:"]
-        lines += [f"  {_loss(one, own.ail)}  {one.promise}: {one.what}" for one in why.changes]
+        least = "" if why.base is None else f", which is {why.base:.4f} as it is"
+        lines += ["", f"What another promise would do to the loss by mondrian{least}:"]
+        lines += [f"  {_loss(one, why.base)}  {one.promise}: {one.what}" for one in why.changes]
         if why.skipped:
             lines += [f"  {why.skipped} more were not tried, for want of time; --budget SECONDS gives more."]
-        lines += _best(why, own, source)
+        lines += _best(why, source)
     return lines
 
 
@@ -62,9 +61,11 @@ def _loss(one: Any, own: float | None) -> str:
     return f"{one.ail:.4f}" + (" (no gain)" if own is not None and one.ail >= own - 0.0005 else "")
 
 
-def _best(why: Any, own: Any, source: Any) -> list[str]:
+def _best(why: Any, source: Any) -> list[str]:
     """The change that gains most, to be pasted."""
-    able = [one for one in why.changes if one.paste and one.ail is not None and (own.ail is None or one.ail < own.ail)]
+    able = [
+        one for one in why.changes if one.paste and one.ail is not None and (why.base is None or one.ail < why.base)
+    ]
     if not able:
         return []
     best = min(able, key=lambda one: one.ail)

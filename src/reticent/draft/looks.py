@@ -98,8 +98,8 @@ def _read_text(found: Look) -> Look:
             return replace(found, type="numeric", format=format)
     if values.str.contains(r"\d").mean() or 0:
         found = _dated(found)
-    words = values.str.count_matches(r"\S+").mean() or 0.0
-    length = values.str.len_chars().mean() or 0.0
+    words = cast("float", values.str.count_matches(r"\S+").mean() or 0.0)
+    length = cast("float", values.str.len_chars().mean() or 0.0)
     several = found.distinct >= _FREE_VALUES and found.type is None
     return replace(found, free=several and (words >= _FREE_WORDS or length > _FREE_LENGTH))
 

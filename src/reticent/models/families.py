@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any, cast
 
 import numpy as np
 
@@ -25,7 +26,7 @@ def family_check(like: BetaLikeness, at: int, member: np.ndarray, totals: np.nda
         return np.logical_and.reduce([view.within(counts) for view in views])
 
     if (member.sum(axis=1) == 1).all():
-        keeps.caps = _caps(like, at, member, totals, null)  # type: ignore[attr-defined]
+        cast("Any", keeps).caps = _caps(like, at, member, totals, null)
     return keeps
 
 

@@ -34,9 +34,9 @@ def resolve(declared: Mapping[str, Column], present: Sequence[str], undeclared: 
             else f"{len(repeated)} name(s) stand twice in the first line, which may be a record.",
             attempt="renaming one of each.",
         )
-    for name in exact:
-        if name not in times:
-            raise ColumnError(f"Column {listed([name])} is declared but not in the data.", attempt=known(name, present))
+    if absent := [name for name in exact if name not in times]:
+        said = " ".join(f"Column {listed([name])} is declared but not in the data." for name in absent)
+        raise ColumnError(said, attempt="; ".join(dict.fromkeys(known(name, present) for name in absent)))
     found: dict[str, Column] = {}
     for name in present:
         pattern = next((p for p in patterns if fnmatchcase(name, p)), None)

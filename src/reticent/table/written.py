@@ -54,8 +54,9 @@ def check_format(format: str, type: str | None) -> str:
 
 def as_declared(lazy: pl.LazyFrame, columns: Mapping[str, Declared]) -> pl.LazyFrame:
     """The rows with these columns typed; refused, by column and count, where values do not read as declared."""
+    schema, faults, found = lazy.collect_schema(), [], []
     for name, column in columns.items():
-        if not _concerned(lazy.collect_schema()[name], column):
+        if not _concerned(schema[name], column):
             continue
         distinct = collect(lazy.select(pl.col(name).drop_nulls().unique()), f"Reading column {name!r}")[name]
         distinct = distinct.cast(pl.String) if is_text(distinct.dtype) else distinct
@@ -65,14 +66,16 @@ def as_declared(lazy: pl.LazyFrame, columns: Mapping[str, Declared]) -> pl.LazyF
         if bad := distinct.to_frame().select(read.is_null().sum()).item():
             written = f" written {column.format!r}" if column.format else " (YYYY-MM-DD, or an ISO date and time)"
             kind = "a number" if column.format in NUMBERS else "a date"
-            raise ColumnError(
-                f"Column {name!r} is declared {kind}{written}, but {bad:,} of its {len(distinct):,} distinct values do not "
-                "read as one.",
-                attempt='the format it is written in, missing = ["?"] in [source] if they stand for nothing, '
-                'or type = "categorical".',
-            )
-        lazy = lazy.with_columns(read.alias(name))
-    return lazy
+            faults.append(f"Column {name!r} is declared {kind}{written}, but {bad:,} of its {len(distinct):,} distinct "
+                          "values do not read as one.")  # fmt: skip
+        found.append(read.alias(name))
+    if faults:
+        raise ColumnError(
+            "\n".join(faults),
+            attempt='the format it is written in, missing = ["?"] in [source] if they stand for nothing, '
+            'or type = "categorical".',
+        )
+    return lazy.with_columns(found) if found else lazy
 
 
 def as_stated(rows: pl.DataFrame, columns: Mapping[str, Declared], types: Mapping[str, str]) -> pl.DataFrame:
