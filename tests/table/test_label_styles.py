@@ -12,13 +12,14 @@ import polars as pl
 import pytest
 
 import reticent as rt
-from reticent.errors import ColumnError, JobError, PromiseUnreachable
+from reticent.errors import BundleDamaged, ColumnError, JobError, PromiseUnreachable
 from reticent.methods.relabelled import relabelled
 from reticent.models.promises import Promises
 from reticent.recipe.group_labels import coalesce
 from reticent.recipe.recipe import Recipe
 from reticent.table.grids import round_step
 from reticent.table.labelling import Labelling
+from tests.audit.releases import resealed
 
 ROWS = 300
 
@@ -188,6 +189,19 @@ def test_the_owner_is_told_the_tight_loss_and_the_recipient_is_not():
     said = [line for line in release.notices if "tight" in line]
     assert len(said) == 1 and "AIL" in said[0]
     assert "tight" not in (release.folder / "manifest.json").read_text()
+
+
+@pytest.mark.parametrize(("name", "labels", "step"), [
+    ("age", {"style": "snapped", "step": 5}, 3), ("born", {"style": "snapped", "step": "month"}, "year"),
+    ("weight", {"style": "snapped", "step": 0.25}, 0.4),
+])  # fmt: skip
+def test_a_step_that_the_labels_do_not_end_on_is_found(tmp_path, name, labels, step):
+    release = published(**{name: rt.quasi(labels=labels), "town": rt.quasi()})
+    release.save(tmp_path / "out", again=True)
+    assert rt.audit(tmp_path / "out").kept
+    resealed(tmp_path / "out", lambda stated: stated["columns"][0]["labels"].update(step=step))
+    with pytest.raises(BundleDamaged, match="do not end on the step that the manifest says"):
+        rt.audit(tmp_path / "out")
 
 
 @pytest.mark.parametrize(("labels", "said"), [
