@@ -33,7 +33,7 @@ def attack(
     frame that another tool made needs the roles of its columns: a `job`, or `quasi`, `sensitive` and `hierarchy`.
     """
     from reticent.attacks.plain import is_plain, plain
-    from reticent.attacks.seen import outside, seen
+    from reticent.attacks.seen import seen
 
     if name not in ATTACKS:
         raise RequestError(f"There is no attack {name!r}.", attempt=suggest(str(name), ATTACKS))
@@ -47,15 +47,26 @@ def attack(
         why = f"The attack {name!r} needs the data that the release was made from: its targets."
         raise RequestError(why, attempt="source=..., --source DATA.")
     roles = {"job": job, "quasi": quasi, "sensitive": sensitive, "hierarchy": hierarchy}
-    if how.get("others") is not None:
-        given = {"missing": missing, **(roles if foreign else {})}
-        how["others"] = (plain if foreign else outside)(release, how["others"], **given)
+    how |= _laid_over(release, how.get("others"), missing, roles if foreign else None)
     if foreign:
         return function(plain(_plain_table(release, name), source, missing=missing, **roles), **how)
     _refuse_roles(roles)
     if ATTACKS[name].reads_people:
         return function(_opened(release), source, missing=missing, **how)
     return function(seen(release, source, missing=missing), **how)
+
+
+def _laid_over(release: Any, others: Any, missing: tuple[str, ...], roles: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The same release over people who are not in it, where an attack is given some; `roles` are a plain table's."""
+    from reticent.attacks.plain import plain
+    from reticent.attacks.seen import outside
+
+    if others is None:
+        return {}
+    found = (
+        outside(release, others, missing=missing) if roles is None else plain(release, others, missing=missing, **roles)
+    )
+    return {"others": found}
 
 
 def _refuse_roles(roles: Mapping[str, Any]) -> None:
