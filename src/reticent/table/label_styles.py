@@ -108,7 +108,7 @@ def _number_step(domain: RangeDomain, asked: Any, within: tuple[int, int], *, wh
     if isinstance(asked, str):
         raise _not_a_step(domain, "a number", "5")
     if asked is None:
-        step = round_step(*(Decimal(domain.texts[end]) for end in within))
+        step = round_step(Decimal(domain.texts[within[0]]), Decimal(domain.texts[within[1]]))
         return max(step, Decimal(1)) if whole else step
     if whole and not isinstance(asked, int):
         raise _not_a_step(domain, "a whole number", str(max(round(asked), 1)))
