@@ -59,7 +59,9 @@ def test_every_attack_reports_success_beside_its_baseline(name: str):
     table = found.to_dict()
     assert list(table)[:8] == ["attack", "targets", "success", "low", "high", "baseline", "worst_posterior", "promised"]
     assert table["attack"] == name
-    assert table["targets"] == 600
+    assert table["targets"] == 600 or (
+        name == "singling-out" and table["targets"] > 0
+    )  # its targets are ends of ranges
     assert 0 <= table["low"] <= table["success"] <= table["high"] <= 1
     assert 0 < table["worst_posterior"] <= 1
     assert len(found.guess) == len(found.posterior)
@@ -107,8 +109,8 @@ def anatomized(frame: pl.DataFrame, l: int) -> rt.Release:  # noqa: E741 - the f
     )
 
 
-@pytest.mark.parametrize("name", [name for name, row in ATTACKS.items() if row.needs_source])
-def test_every_attack_runs_on_an_anatomized_release(name: str):
+@pytest.mark.parametrize("name", [name for name, row in ATTACKS.items() if row.needs_source and name != "singling-out"])
+def test_every_attack_on_values_runs_on_an_anatomized_release(name: str):
     frame = people(600, tied=0.5)
     outcome = attack(anatomized(frame, 2), frame, name, **ATTACKED_WITH.get(name, {}))
     assert outcome.targets == 600

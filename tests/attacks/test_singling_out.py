@@ -144,3 +144,13 @@ def test_the_command_says_what_the_ends_give_away(tmp_path, capsys):
     out = capsys.readouterr().out
     assert "are true of one person alone" in out and "No promise speaks of this adversary." in out
     assert main([*said, "--as", "skewness", "--others", str(tmp_path / "people.csv")]) == 1
+
+
+def test_a_table_of_another_tool_is_attacked_by_its_ends():
+    source = pl.DataFrame(
+        {"age": [21, 22, 25, 29, 31, 33, 38, 39], "town": ["a"] * 4 + ["b"] * 4, "s": list("xyxyxyxy")}
+    )
+    for labels, isolated in ((["21-29", "31-39"], 1.0), (["[20, 30[", "[30, 40["], 0.0)):
+        made = source.with_columns(age=pl.Series([label for label in labels for _ in range(4)]))
+        found = attack(made, source, "singling-out", quasi=["age", "town"], sensitive=["s"], others=source).to_dict()
+        assert found["success"] == found["others"] == isolated and found["certain"] == 0

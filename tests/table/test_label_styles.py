@@ -12,13 +12,14 @@ import polars as pl
 import pytest
 
 import reticent as rt
-from reticent.errors import ColumnError, JobError, PromiseUnreachable
+from reticent.errors import BundleDamaged, ColumnError, JobError, PromiseUnreachable
 from reticent.methods.relabelled import relabelled
 from reticent.models.promises import Promises
 from reticent.recipe.group_labels import coalesce
 from reticent.recipe.recipe import Recipe
 from reticent.table.grids import round_step
 from reticent.table.labelling import Labelling
+from tests.audit.releases import resealed
 
 ROWS = 300
 
@@ -149,9 +150,25 @@ def test_a_promise_that_a_union_breaks_is_checked_again():
     assert coalesce(recipe)[1].texts[0] == ["[20, 29]", "[30, 39]"] and not promises.union_closed
     with pytest.raises(PromiseUnreachable, match="2 of them read the same as another, and 2 of the groups"):
         relabelled(promises, cells, recipe)
-    unasked = tuple(replace(domain, asked=False) for domain in cells.quasi)
+    unasked = tuple(replace(domain, column=replace(domain.column, labels=None)) for domain in cells.quasi)
     tight = relabelled(promises, cells, replace(recipe, cells=replace(cells, quasi=unasked)))
     assert coalesce(tight)[1].texts[0] == ["[20, 21]", "[22, 23]", "[30, 31]", "[32, 33]"]
+
+
+@pytest.mark.parametrize("labels", [None, {"style": "padded", "width": 3}], ids=["snapped", "padded"])
+def test_what_is_withheld_leaves_no_trace_in_a_step_or_a_limit(labels):
+    """With an outlier withheld, the labels are those of the table without it."""
+    rng = np.random.default_rng(3)
+    usual = pl.DataFrame({"weight": [*rng.normal(70, 9, 199), 70.5], "s": list("xyzv") * 50})
+    frame = usual.vstack(pl.DataFrame({"weight": [9e6], "s": ["x"]}))
+    columns = {"weight": rt.quasi(labels=labels), "s": rt.sensitive()}
+    job = rt.Job(columns=columns, promises=[rt.KAnonymity(5)], release=rt.Output(suppress_at_most=0.01))
+    release = rt.publish(job, frame=frame, seed=1)
+    assert release.manifest.withheld >= 1
+    kept = usual["weight"].sort()
+    low, high = release.columns[0].domain
+    assert kept[0] - 4 < low < kept[3] + 1 and kept[-4] - 1 < high < kept[-1] + 4
+    assert max(len(label) for label in release.frame()["weight"]) <= len("[100.25, 100.25]")
 
 
 def test_loss_is_measured_on_what_is_printed():
@@ -188,6 +205,19 @@ def test_the_owner_is_told_the_tight_loss_and_the_recipient_is_not():
     said = [line for line in release.notices if "tight" in line]
     assert len(said) == 1 and "AIL" in said[0]
     assert "tight" not in (release.folder / "manifest.json").read_text()
+
+
+@pytest.mark.parametrize(("name", "labels", "step"), [
+    ("age", {"style": "snapped", "step": 5}, 3), ("born", {"style": "snapped", "step": "month"}, "year"),
+    ("weight", {"style": "snapped", "step": 0.25}, 0.4),
+])  # fmt: skip
+def test_a_step_that_the_labels_do_not_end_on_is_found(tmp_path, name, labels, step):
+    release = published(**{name: rt.quasi(labels=labels), "town": rt.quasi()})
+    release.save(tmp_path / "out", again=True)
+    assert rt.audit(tmp_path / "out").kept
+    resealed(tmp_path / "out", lambda stated: stated["columns"][0]["labels"].update(step=step))
+    with pytest.raises(BundleDamaged, match="do not end on the step that the manifest says"):
+        rt.audit(tmp_path / "out")
 
 
 @pytest.mark.parametrize(("labels", "said"), [

@@ -38,7 +38,7 @@ def attack(
     frame that another tool made needs the roles of its columns: a `job`, or `quasi`, `sensitive` and `hierarchy`.
     """
     from reticent.attacks.plain import is_plain, plain
-    from reticent.attacks.seen import outside, seen
+    from reticent.attacks.seen import seen
 
     if name not in ATTACKS:
         raise RequestError(f"There is no attack {name!r}.", attempt=suggest(str(name), ATTACKS))
@@ -51,9 +51,7 @@ def attack(
         return function(_opened(_plain_table(release, name) if foreign else release), **how)
     source, missing = _targets(release, source, job, missing, name)
     roles = {"job": job, "quasi": quasi, "sensitive": sensitive, "hierarchy": hierarchy}
-    if how.get("others") is not None:
-        given = {"missing": missing, **(roles if foreign else {})}
-        how["others"] = (plain if foreign else outside)(release, how["others"], **given)
+    how |= _laid_over(release, how.get("others"), missing, roles if foreign else None)
     if foreign:
         return function(plain(_plain_table(release, name), source, missing=missing, **roles), **how)
     _refuse_roles(roles)
@@ -75,6 +73,19 @@ def _options(function: Any) -> list[str]:
     """What an attack lets its caller choose: its parameters that are given by name and have a default."""
     given = [one for one in signature(function).parameters.values() if one.default is not one.empty]
     return [one.name for one in given if one.name != "missing"]
+
+
+def _laid_over(release: Any, others: Any, missing: tuple[str, ...], roles: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The same release over people who are not in it, where an attack is given some; `roles` are a plain table's."""
+    from reticent.attacks.plain import plain
+    from reticent.attacks.seen import outside
+
+    if others is None:
+        return {}
+    found = (
+        outside(release, others, missing=missing) if roles is None else plain(release, others, missing=missing, **roles)
+    )
+    return {"others": found}
 
 
 def _refuse_roles(roles: Mapping[str, Any]) -> None:

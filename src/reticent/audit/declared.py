@@ -30,6 +30,9 @@ def disagreements(subject: Subject, job: Any) -> tuple[str, ...]:
             continue
         if column.format != entry.format:
             found.append(f"column {entry.name!r} is read by another format than in the job")
+        asked = column.labels if column.labels is not None and column.labels.style in ("snapped", "padded") else None
+        if asked is not None and entry.labels != asked.plain():
+            found.append(f"the labels of {entry.name!r} are not those that the job asks for")
         if column.role != entry.role:
             found.append(f"column {entry.name!r} has another role than in the job")
         elif entry.role != Role.INSENSITIVE and _given(column.hierarchy) and entry.hierarchy is not None:

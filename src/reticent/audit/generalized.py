@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from reticent.audit.covering import match_rows
+from reticent.audit.grid import off_the_grid
 from reticent.audit.grouping import Numbered, PublishedGroups, group, number
 from reticent.audit.kind import Matching, Recounted
 from reticent.audit.measure import anonymity
@@ -93,6 +94,11 @@ def _utility(
             if not subject.foreign:
                 raise BundleDamaged(f"Column {entry.name!r} holds labels that its schema does not explain.") from None
             notes.append(f"the labels of {entry.name!r} are not understood: no information loss")
+            continue
+        if off := off_the_grid(entry, texts):
+            raise BundleDamaged(
+                f"{off} label(s) of column {entry.name!r} do not end on the step that the manifest says."
+            )
     k = max((int(exact(p.parameters["k"])) for p in subject.promises if "k" in p.parameters), default=1)
     found = loss.measures(columns, groups.sizes, withheld=subject.withheld, k=k, weights=subject.weights)
     if len(columns) < len(labels):

@@ -14,7 +14,8 @@ import polars as pl
 from reticent.randomness import Random
 from reticent.recipe.recipe import WITHHELD, Padded, Recipe
 from reticent.table.domain import Domain, TreeDomain
-from reticent.table.printed import PaddedDomain
+from reticent.table.label_styles import narrowed
+from reticent.table.printed import PaddedDomain, PrintedDomain
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,12 +41,28 @@ def coalesce(recipe: Recipe) -> tuple[Recipe, Labels]:
 
 def pad(recipe: Recipe, rng: Random) -> Recipe:
     """The recipe with the ends drawn of columns that ask for padded labels; each column's draws are a stream of their own."""
+    recipe = _of_what_is_published(recipe)
     padded = {}
     for at, domain in enumerate(recipe.cells.quasi):
         if isinstance(domain, PaddedDomain):
             pads = rng.stream(f"pad {domain.name}").integers(0, domain.most, size=(recipe.groups, 2), endpoint=True)
             padded[at] = Padded(*domain.moved(*recipe.spans_of(at), pads))
     return replace(recipe, padded=padded) if padded else recipe
+
+
+def _of_what_is_published(recipe: Recipe) -> Recipe:
+    """Steps and limits that are chosen from a column's range are chosen from what is published of it."""
+    if not recipe.withheld or not recipe.groups:
+        return recipe
+    quasi = list(recipe.cells.quasi)
+    for at, domain in enumerate(quasi):
+        if isinstance(domain, PrintedDomain):
+            codes = recipe.cells.codes[recipe.as_groups().cell, at]
+            held = codes[codes != domain.null_code]
+            first, last = int(held.min(initial=domain.size)), int(held.max(initial=-1))
+            if first <= last and (first, last) != (0, len(domain.texts) - 1):
+                quasi[at] = narrowed(domain, first, last)
+    return replace(recipe, cells=replace(recipe.cells, quasi=tuple(quasi)))
 
 
 def labels_of(recipe: Recipe) -> Labels:

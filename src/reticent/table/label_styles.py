@@ -16,7 +16,7 @@ from reticent.table.banded import BandDomain
 from reticent.table.domain import Domain, RangeDomain, TreeDomain
 from reticent.table.grids import Place, Places, date_places, date_step, iso, number_places, plain, round_step, standing
 from reticent.table.labelling import ON_TREES, Labelling
-from reticent.table.printed import PaddedDomain, SnappedDomain, given
+from reticent.table.printed import PaddedDomain, PrintedDomain, SnappedDomain, given
 from reticent.table.roles import Column, Role
 from reticent.table.types import dtype_named, typed
 
@@ -62,7 +62,7 @@ def _whole(number: Decimal) -> bool:
     return number == number.to_integral_value()
 
 
-def _line(domain: RangeDomain, column: Column) -> RangeDomain:
+def _line(domain: RangeDomain, column: Column, within: tuple[int, int] | None = None) -> RangeDomain:
     fine = _fractional(domain) or domain.dtype.startswith("Datetime")
     asked = column.labels or Labelling("snapped" if fine or domain.kind == "date" else "tight")
     if asked.style in ON_TREES:
@@ -72,18 +72,27 @@ def _line(domain: RangeDomain, column: Column) -> RangeDomain:
         )
     if asked.style == "tight":
         return domain
-    return (_padded if asked.style == "padded" else _snapped)(domain, column, asked, fine)
+    make = _padded if asked.style == "padded" else _snapped
+    return make(domain, column, asked, fine, within or (0, len(domain.texts) - 1))
 
 
-def _snapped(domain: RangeDomain, column: Column, asked: Labelling, coarse: bool) -> SnappedDomain:
+def narrowed(domain: PrintedDomain, first: int, last: int) -> RangeDomain:
+    """The same labels, chosen for the codes first .. last: what was withheld beyond them leaves no trace in a step or a limit."""
+    return _line(domain.tight, domain.column, (first, last))
+
+
+def _snapped(
+    domain: RangeDomain, column: Column, asked: Labelling, coarse: bool, within: tuple[int, int]
+) -> SnappedDomain:
+    first, last = within
     if domain.kind == "numeric":
-        step = _number_step(domain, asked.step, whole=not coarse)
+        step = _number_step(domain, asked.step, within, whole=not coarse)
         places = number_places(domain.texts, step, whole=not coarse)
     else:
         if asked.step is not None and not isinstance(asked.step, str):
             raise _not_a_step(domain, "a calendar step", '"month"')
         values = typed(domain.texts, domain.dtype)
-        places = date_places(values, asked.step or date_step(values))
+        places = date_places(values, asked.step or date_step(values[first : last + 1]))
     if asked.step is not None and len(domain.texts) > 1 and len(set(places.lower)) == 1:
         raise ColumnError(
             f"Column {domain.name!r}: all of its {len(domain.texts):,} distinct values lie in one step of the grid.",
@@ -91,24 +100,24 @@ def _snapped(domain: RangeDomain, column: Column, asked: Labelling, coarse: bool
             attempt='a smaller step, or labels = "snapped", which chooses one.',
         )
     places = _within(places, _limits(domain, column))
-    span = domain.span if column.domain is not None else (float(places.low[0]), float(places.high[-1]))
-    return SnappedDomain(
-        **given(domain) | {"span": span}, labelling=asked, asked=column.labels is not None, coarse=coarse, places=places
-    )
+    span = domain.span if column.domain is not None else (float(places.low[first]), float(places.high[last]))
+    return SnappedDomain(**given(domain) | {"span": span}, labelling=asked, column=column, coarse=coarse, places=places)
 
 
-def _number_step(domain: RangeDomain, asked: Any, *, whole: bool) -> Decimal:
+def _number_step(domain: RangeDomain, asked: Any, within: tuple[int, int], *, whole: bool) -> Decimal:
     if isinstance(asked, str):
         raise _not_a_step(domain, "a number", "5")
     if asked is None:
-        step = round_step(Decimal(domain.texts[0]), Decimal(domain.texts[-1]))
+        step = round_step(Decimal(domain.texts[within[0]]), Decimal(domain.texts[within[1]]))
         return max(step, Decimal(1)) if whole else step
     if whole and not isinstance(asked, int):
         raise _not_a_step(domain, "a whole number", str(max(round(asked), 1)))
     return Decimal(str(asked))
 
 
-def _padded(domain: RangeDomain, column: Column, asked: Labelling, coarse: bool) -> PaddedDomain:
+def _padded(
+    domain: RangeDomain, column: Column, asked: Labelling, coarse: bool, within: tuple[int, int]
+) -> PaddedDomain:
     unit, most, per = _unit(domain, asked.width)
     stands = [Decimal(text) for text in domain.texts] if domain.kind == "numeric" else _physical(domain)
     with localcontext(Context(prec=60)):
@@ -116,8 +125,8 @@ def _padded(domain: RangeDomain, column: Column, asked: Labelling, coarse: bool)
             np.array([int((value / unit).to_integral_value(way)) for value in stands], object)
             for way in (ROUND_FLOOR, ROUND_CEILING)
         )
-        floor, ceiling = int(first[0]) // most * most, -(-int(last[-1]) // most) * most
-    free = PaddedDomain(**given(domain), labelling=asked, asked=column.labels is not None, coarse=coarse, first=first, last=last, unit=per, most=most,
+        floor, ceiling = int(first[within[0]]) // most * most, -(-int(last[within[1]]) // most) * most
+    free = PaddedDomain(**given(domain), labelling=asked, column=column, coarse=coarse, first=first, last=last, unit=per, most=most,
                         limits=(None, None))  # fmt: skip
     low, high = _limits(domain, column, (free.place(floor), free.place(ceiling)))
     assert low is not None and high is not None

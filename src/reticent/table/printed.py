@@ -18,14 +18,20 @@ from reticent.table.domain import RangeDomain
 from reticent.table.grammar import range_label
 from reticent.table.grids import Place, Places, iso, plain
 from reticent.table.labelling import Labelling
+from reticent.table.roles import Column
 from reticent.table.types import dtype_named
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PrintedDomain(RangeDomain):
     labelling: Labelling
-    asked: bool  # whether the column asks for it, or it is so by default
+    column: Column
     coarse: bool
+
+    @property
+    def asked(self) -> bool:
+        """Whether the column asks for its labels, or has them by default."""
+        return self.column.labels is not None
 
     @property
     def tight(self) -> RangeDomain:

@@ -1,0 +1,44 @@
+"""The study of label styles: its rows are made as the CSVs in the repository say, and the CSVs show what the docs say of them."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from studies.what_else import labels
+
+RESULTS = Path(__file__).resolve().parents[2] / "studies" / "what_else" / "results"
+
+
+def rows(table: str) -> dict[tuple[str, str], dict[str, float]]:
+    with (RESULTS / f"labels-{table}.csv").open(newline="") as file:
+        return {
+            (row.pop("method"), row.pop("labels")): {key: float(value) for key, value in row.items()}
+            for row in csv.DictReader(file)
+        }
+
+
+@pytest.mark.parametrize("table", ["adult30k", "acs100k"])
+@pytest.mark.parametrize("style", ["padded 2", "snapped 3"])
+def test_ages_are_hidden_for_fifteen_percent_more_loss_at_most(table, style):
+    for method in ("mosaic", "mondrian"):
+        found, tight = rows(table)[method, style], rows(table)[method, "tight"]
+        assert tight["isolated"] > tight["control"] + 0.1
+        assert found["isolated"] <= found["control"] + 0.02
+        assert found["more than tight"] <= 0.15
+    assert rows("adult30k")["mosaic", style]["AIL"] < 0.0234  # what ARX's local recoding loses there
+
+
+def test_a_row_is_made_of_one_plan_and_one_attack():
+    found = list(labels.rows(*labels.patients(600), labels.BY_DEFAULT))
+    assert [(row["method"], row["labels"]) for row in found] == [
+        (method, style) for method in ("mosaic", "mondrian") for style in ("tight", "snapped")
+    ]
+    for tight, snapped in zip(found[::2], found[1::2], strict=True):
+        assert (
+            tight["isolated"] > 0.9 > 0.2 > snapped["isolated"]
+            and snapped["AIL"] > tight["AIL"]
+            and snapped["certain"] == 0
+        )
