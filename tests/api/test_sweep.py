@@ -32,7 +32,6 @@ def test_a_row_for_each_combination_says_what_a_plan_of_its_own_would(swept):
     last = frame.row(-1, named=True)
     assert (last["groups"], last["loss"]) == (len(alone.sizes), alone.loss)
     assert last["k-anonymity"] == rt.measure(alone)["k-anonymity"] >= 40
-    assert (frame["seconds"] >= 0).all()
 
 
 def test_nothing_is_published_and_nothing_enters_the_ledger(tmp_path, monkeypatch):
