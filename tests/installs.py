@@ -25,9 +25,17 @@ PLACES = {
 def installed(python: str, folder: Path, change: dict[str, str]) -> str:
     """The version that the installed command prints after its demo ran."""
     source = folder / "source"
-    shutil.copytree(ROOT, source, ignore=shutil.ignore_patterns(".git", ".venv", "build", "dist", "*.so", "__pycache__"))
+    shutil.copytree(
+        ROOT, source, ignore=shutil.ignore_patterns(".git", ".venv", "build", "dist", "*.so", "__pycache__")
+    )
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"} | change
-    options = ["--quiet", "--no-compile", "--disable-pip-version-check", "--constraint", str(source / "constraints.txt")]
+    options = [
+        "--quiet",
+        "--no-compile",
+        "--disable-pip-version-check",
+        "--constraint",
+        str(source / "constraints.txt"),
+    ]
 
     def run(*words: str) -> str:
         done = subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True)

@@ -46,7 +46,10 @@ def test_what_the_dockerfile_runs_is_valid_shell_and_asks_for_extras_there_are()
 
 def test_every_version_that_a_package_needs_is_pinned():
     pinned = set(re.findall(r"^([\w.-]+)==", (ROOT / "constraints.txt").read_text(encoding="utf-8"), re.MULTILINE))
-    needed = [*PROJECT["dependencies"], *(name for extra in PROJECT["optional-dependencies"].values() for name in extra)]
+    needed = [
+        *PROJECT["dependencies"],
+        *(name for extra in PROJECT["optional-dependencies"].values() for name in extra),
+    ]
     for requirement in needed:
         assert re.match(r"[\w.-]+", requirement)[0].lower().replace("_", "-") in pinned, requirement
 
