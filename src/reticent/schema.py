@@ -24,8 +24,13 @@ EXACT: dict[str, Any] = {
         {"type": "string", "pattern": r"^\s*[+-]?[0-9.]+([eE][+-]?[0-9]+)?(\s*/\s*[0-9]+)?\s*$"},
     ]
 }
-KNOWN: dict[str, dict[str, Any]] = {"int": {"type": "integer"}, "bool": {"type": "boolean"}, "str": {"type": "string"}, "float": EXACT,
-         "Fraction": EXACT}  # fmt: skip
+KNOWN: dict[str, dict[str, Any]] = {
+    "int": {"type": "integer"},
+    "bool": {"type": "boolean"},
+    "str": {"type": "string"},
+    "float": EXACT,
+    "Fraction": EXACT,
+}
 CHOICES: dict[tuple[type, str], dict[str, Any]] = {
     (Column, "role"): {"enum": [*(role.value for role in Role), *ALIASES]},
     (Column, "type"): {"enum": list(TYPES)},
