@@ -94,14 +94,14 @@ $(VENV)/.made: constraints.txt pyproject.toml
 
 $(VENV)/.installed: $(VENV)/.made $(PROJECT)
 	@echo "installing reticent"
-	@$(PIP) --no-build-isolation --no-deps --editable .
-	@touch $@ $(VENV)/.kernels
+	@KERNELS=none $(PIP) --no-build-isolation --no-deps --editable .
+	@touch $@
 
 # The peers we compare with pin exact versions of numpy, typer and others, which would hold back the whole project:
 # they are installed without their requirements, and run on ours.
 $(VENV)/.test: $(VENV)/.made $(PROJECT)
 	@echo "installing reticent and what its tests need"
-	@$(PIP) --no-build-isolation --editable '.[test]'
+	@KERNELS=none $(PIP) --no-build-isolation --editable '.[test]'
 	@$(PIP) --no-deps $(PEERS)
 	@touch $(VENV)/.installed $@
 
@@ -116,6 +116,7 @@ $(VENV)/.docs: $(VENV)/.made $(PROJECT)
 	  print(*project["optional-dependencies"]["docs"])')
 	@touch $@
 
+# Kernels are compiled here and not by pip, which would do so in a folder of its own that a second build knows nothing of.
 $(VENV)/.kernels: $(VENV)/.installed $(KERNELS)
 	@$(BIN)/python setup.py --quiet build_ext --inplace --parallel $(JOBS)
 	@touch $@
