@@ -72,7 +72,7 @@ install-check: ## install in odd places, with and without a compiler, and run th
 lock: ## resolve every extra anew and write constraints.txt
 	@$(PYTHON) -m venv $(VENV)/lock
 	@$(VENV)/lock/bin/python -m pip install --quiet --disable-pip-version-check --dry-run --ignore-installed \
-	  --report $(VENV)/lock/report.json setuptools Cython -e '.[$(EXTRAS)]' 2> >(grep -v 'is ignored: it is neither' >&2)
+	  --report $(VENV)/lock/report.json setuptools build -e '.[$(EXTRAS)]' 2> >(grep -v 'is ignored: it is neither' >&2)
 	@{ echo '# Written by `make lock`: the versions this project is tested with, for every extra.'; \
 	   $(VENV)/lock/bin/python -c 'import json, sys; \
 	   print(*sorted(p["metadata"]["name"].lower().replace("_", "-") + "==" + p["metadata"]["version"] \
@@ -100,14 +100,14 @@ $(VENV)/.made: constraints.txt pyproject.toml
 
 $(VENV)/.installed: $(VENV)/.made $(PROJECT)
 	@echo "installing reticent"
-	@$(PIP) --no-build-isolation --no-deps --editable .
+	@KERNELS=none $(PIP) --no-build-isolation --no-deps --editable .
 	@touch $@
 
 # The peers we compare with pin exact versions of numpy, typer and others, which would hold back the whole project:
 # they are installed without their requirements, and run on ours.
 $(VENV)/.test: $(VENV)/.made $(PROJECT)
 	@echo "installing reticent and what its tests need"
-	@$(PIP) --no-build-isolation --editable '.[test]'
+	@KERNELS=none $(PIP) --no-build-isolation --editable '.[test]'
 	@$(PIP) --no-deps $(PEERS)
 	@touch $(VENV)/.installed $@
 
@@ -122,6 +122,7 @@ $(VENV)/.docs: $(VENV)/.made $(PROJECT)
 	  print(*project["optional-dependencies"]["docs"])')
 	@touch $@
 
+# Kernels are compiled here and not by pip, which would do so in a folder of its own that a second build knows nothing of.
 $(VENV)/.kernels: $(VENV)/.installed $(KERNELS)
 	@$(BIN)/python setup.py --quiet build_ext --inplace --parallel $(JOBS)
 	@touch $@

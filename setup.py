@@ -2,7 +2,7 @@
 
 A kernel is Cython in pure Python mode: its `.py` runs as it is, and the extension built from it here is found first.
 Where no C compiler works, nothing is compiled and the package is installed all the same, slow: `KERNELS=required` makes
-that an error.  `KERNEL=name` restricts a build to one of them.
+that an error, and `KERNELS=none` asks for it.  `KERNEL=name` restricts a build to one of them.
 """
 
 import multiprocessing
@@ -28,7 +28,7 @@ REQUIRED = os.environ.get("KERNELS") == "required"
 def flags(name: str) -> list[str]:
     """-O3 brought nothing measurable over -O2, and what arrays share is too seldom run to be worth the compiler's time.
 
-    docs/adr/0006-building.md has the figures.
+    docs/adr/0007-building.md has the figures.
     """
     return [] if os.name == "nt" else ["-O0" if name == SHARED else "-O2", *EXACT]
 
@@ -87,4 +87,4 @@ class Kernels(build_ext):
             extension.sources = done.sources
 
 
-setup(ext_modules=kernels(), cmdclass={"build_ext": Kernels})
+setup(ext_modules=[] if os.environ.get("KERNELS") == "none" else kernels(), cmdclass={"build_ext": Kernels})

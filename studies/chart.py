@@ -62,7 +62,8 @@ def heights(values: Sequence[float], logarithmic: bool) -> list[float]:
     rough = ((high - low) or 1) / 4
     power = 10.0 ** floor(log10(rough))
     step = next(power * times for times in (1, 2, 2.5, 5, 10) if power * times >= rough * 0.999)
-    return [step * at for at in range(floor(low / step + 1e-9), ceil(high / step - 1e-9) + 1)] or [0.0, step]
+    first = floor(low / step + 1e-9)
+    return [step * at for at in range(first, max(ceil(high / step - 1e-9), first + 1) + 1)]
 
 
 def axes(

@@ -10,6 +10,9 @@ from typing import Any
 
 from studies.chart import line_chart
 
+HOW = {"adult.csv": "; from the repository's root: reticent data adult -o ../shared/data/adult.csv"}
+"""How to get a file that no clone has."""
+
 Figures = Mapping[str, Callable[[], Iterable[dict[str, Any]]]]
 
 
@@ -24,7 +27,7 @@ def run(about: str | None, figures: Figures, results: Path, *, needs: Path, of: 
         parser.error(f"no such figure: {', '.join(sorted(unknown))}; known are {', '.join(figures)}")
     for name in options.figures or figures:
         if name in of and not needs.exists():
-            print(f"{name}: left out, {needs.parent.name}/{needs.name} is not there")
+            print(f"{name}: left out, {needs.parent.name}/{needs.name} is not there{HOW.get(needs.name, '')}")
             continue
         save(options.out, name, figures)
 

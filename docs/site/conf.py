@@ -1,4 +1,4 @@
-"""How `make docs` turns these pages into a site; docs/adr/0006-building.md says why with these tools."""
+"""How `make docs` turns these pages into a site; docs/adr/0007-building.md says why with these tools."""
 
 from __future__ import annotations
 

@@ -18,14 +18,19 @@ from reticent.job import Output
 from reticent.table.roles import ALIASES, TYPES, Column, Role
 from reticent.table.source import Source
 
-EXACT = {
+EXACT: dict[str, Any] = {
     "anyOf": [
         {"type": "number"},
         {"type": "string", "pattern": r"^\s*[+-]?[0-9.]+([eE][+-]?[0-9]+)?(\s*/\s*[0-9]+)?\s*$"},
     ]
 }
-KNOWN = {"int": {"type": "integer"}, "bool": {"type": "boolean"}, "str": {"type": "string"}, "float": EXACT,
-         "Fraction": EXACT}  # fmt: skip
+KNOWN: dict[str, dict[str, Any]] = {
+    "int": {"type": "integer"},
+    "bool": {"type": "boolean"},
+    "str": {"type": "string"},
+    "float": EXACT,
+    "Fraction": EXACT,
+}
 CHOICES: dict[tuple[type, str], dict[str, Any]] = {
     (Column, "role"): {"enum": [*(role.value for role in Role), *ALIASES]},
     (Column, "type"): {"enum": list(TYPES)},

@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from studies import runner
 from studies.all import STUDIES, main
 from studies.chart import heights, line_chart
 from tests.house.repository import ROOT
@@ -55,3 +56,10 @@ def test_one_command_knows_every_study(capsys):
     assert "beta_likeness" in STUDIES
     assert main(["alchemy"]) == 1
     assert "known are" in capsys.readouterr().err
+
+
+def test_a_figure_without_its_data_says_how_to_get_them(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", ["run"])
+    runner.run("", {"1": list}, tmp_path, needs=tmp_path / "adult.csv", of=["1"])
+    assert "reticent data adult -o" in capsys.readouterr().out
+    assert not list(tmp_path.iterdir())

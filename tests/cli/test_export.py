@@ -1,0 +1,43 @@
+"""`reticent export --bounds`: the ends of ranges as columns of their own."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+
+import pytest
+
+import reticent as rt
+from reticent.catalogue import KINDS
+from reticent.release.kind import reader
+
+
+def columns(database: str, table: str) -> list[str]:
+    with closing(sqlite3.connect(database)) as connection:
+        return [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
+
+
+@pytest.fixture
+def release(run, place) -> str:
+    assert run("publish", "job.toml", "-o", "release", "--quiet").code == 0
+    return "release"
+
+
+def test_a_release_is_exported_without_ends_by_default(run, place, release):
+    assert run("export", release, "sqlite:///people.db", "--table", "people").code == 0
+    assert columns("people.db", "people") == ["age", "city", "illness"]
+
+
+def test_bounds_are_numeric_columns_beside_each_range(run, place, release):
+    assert run("export", release, "sqlite:///people.db", "--table", "people", "--bounds").code == 0
+    assert columns("people.db", "people") == ["age", "age_lower", "age_upper", "city", "illness"]
+    with closing(sqlite3.connect("people.db")) as connection:
+        found = sorted(connection.execute("SELECT age_lower, age_upper FROM people"))
+    assert found == sorted(rt.open(release).frame(bounds=True).select("age_lower", "age_upper").rows())
+    assert all(isinstance(end, int) for ends in found for end in ends)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_table_that_people_are_in_is_the_first_file_of_each_kind(kind):
+    """Ends are added to it, whatever else a kind publishes."""
+    assert reader(kind).files[0] in ("data", "quasi")

@@ -1,0 +1,87 @@
+"""What is shipped: the Dockerfile, the extras, the targets of make, and a package that runs uncompiled."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+
+import pytest
+
+from tests.house.repository import PACKAGE, ROOT
+
+WORDS = {"FROM", "RUN", "COPY", "WORKDIR", "ENV", "USER", "ENTRYPOINT", "CMD"}
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
+
+
+def instructions() -> list[tuple[str, str]]:
+    joined = re.sub(r"\\\n", " ", "\n".join(line for line in DOCKERFILE.splitlines() if not line.startswith("#")))
+    return [tuple(line.split(maxsplit=1)) for line in joined.splitlines() if line.strip()]
+
+
+def test_the_dockerfile_is_made_of_instructions_that_docker_knows():
+    found = instructions()
+    assert found[0][0] == "FROM"
+    assert {word for word, _ in found} <= WORDS
+
+
+def test_what_the_dockerfile_copies_is_there():
+    for word, rest in instructions():
+        if word == "COPY" and not rest.startswith("--from"):
+            for name in rest.split()[:-1]:
+                assert (ROOT / name).exists(), name
+
+
+def test_what_the_dockerfile_runs_is_valid_shell_and_asks_for_extras_there_are():
+    for word, rest in instructions():
+        if word == "RUN":
+            subprocess.run(["bash", "-n", "-c", rest], check=True)
+    asked = re.search(r"\.\[([\w,]+)\]", DOCKERFILE)[1].split(",")
+    assert set(asked) <= set(PROJECT["optional-dependencies"])
+
+
+def test_every_version_that_a_package_needs_is_pinned():
+    pinned = set(re.findall(r"^([\w.-]+)==", (ROOT / "constraints.txt").read_text(encoding="utf-8"), re.MULTILINE))
+    needed = [
+        *PROJECT["dependencies"],
+        *(name for extra in PROJECT["optional-dependencies"].values() for name in extra),
+    ]
+    for requirement in needed:
+        assert re.match(r"[\w.-]+", requirement)[0].lower().replace("_", "-") in pinned, requirement
+
+
+def test_every_target_of_make_says_what_it_does():
+    text = (ROOT / "Makefile").read_text(encoding="utf-8")
+    named = re.search(r"^\.PHONY: (.*)$", text, re.MULTILINE)[1].split()
+    assert set(named) == set(re.findall(r"^([a-z-]+):.*## ", text, re.MULTILINE))
+
+
+@pytest.fixture
+def uncompiled(tmp_path):
+    """The package as it is installed where there is no compiler."""
+    shutil.copytree(PACKAGE, tmp_path / "reticent", ignore=shutil.ignore_patterns("*.so", "__pycache__"))
+    return tmp_path
+
+
+def test_an_uncompiled_package_runs_and_says_so_once(uncompiled):
+    ran = subprocess.run(
+        [sys.executable, "-m", "reticent", "demo", "--rows", "400", "--to", str(uncompiled / "demo")],
+        env={**os.environ, "PYTHONPATH": str(uncompiled)}, cwd=uncompiled, capture_output=True, text=True,
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+    assert "Every promise is kept." in ran.stdout
+    assert ran.stderr.count("reticent runs uncompiled") == 1
+    assert ".py:" not in ran.stderr
+
+
+def test_an_uncompiled_package_says_so_in_its_version(uncompiled):
+    ran = subprocess.run(
+        [sys.executable, "-m", "reticent", "--version"],
+        env={**os.environ, "PYTHONPATH": str(uncompiled)}, cwd=uncompiled, capture_output=True, text=True,
+    )  # fmt: skip
+    assert "not compiled" in ran.stdout
+    assert ran.stderr == ""
