@@ -69,8 +69,8 @@ def match_rows(subject: Subject, frame: pl.DataFrame, labels: Mapping[str, Numbe
     if overlapping:
         unmatched = _flow(regions, box_rows, point_rows)
     else:
-        held = regions.total(point_rows, len(box_rows))
-        unmatched = int(np.maximum(box_rows - held, 0).sum())
+        covered = regions.total(point_rows, len(box_rows))
+        unmatched = int(np.maximum(box_rows - covered, 0).sum())
     return Covering(regions, box_rows, point_rows, box_of_row, point_of_row, overlapping, unmatched,
                     (ours.codes, theirs.codes), found)  # fmt: skip
 
