@@ -43,6 +43,10 @@ def test_a_table_that_cannot_be_read_is_refused(run, place, command, name, words
         "source": ("audit", "release", "--source", table),
     }
     ran = run(*asked[command], *words)
+    if (command, name) == ("init", "not UTF-8"):  # drafted as latin-1, to be confirmed
+        assert ran.code == 0
+        assert 'encoding = "latin-1"  # CONFIRM' in Path("latin.toml").read_text()
+        return
     # A source without the published columns is one that the release was not made from.
     assert ran.code == (3 if (command, name) == ("source", "no rows") else 1), ran.err
     assert CANARY not in ran.out + ran.err
