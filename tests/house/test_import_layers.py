@@ -14,8 +14,10 @@ LAYERS = {
     "errors": set(),
     "randomness": set(),
     "toml": set(),
-    "registry": set(),  # knows the others by name only
-    "models": {"table", "kernels"},
+    "limits": set(),
+    "typed": {"limits"},
+    "registry": {"typed"},  # knows the others by name only
+    "models": {"limits", "table", "kernels"},
     "release": {"kernels", "table"},
     "owner": {"release", "table"},
     "opened": {"owner", "query", "release", "table"},
@@ -40,10 +42,11 @@ LAYERS = {
         "utility",
     },
     "engines": {"recipe", "release", "kernels", "table"},
-    "job": {"registry", "models", "table"},
+    "job": {"job_file", "registry", "models", "table"},  # its reader, when one is read
+    "job_file": {"job", "limits", "models", "registry", "table", "typed"},
     "draft": {"table"},
     "catalogue": set(),
-    "refusals": {"job", "methods", "registry"},
+    "refusals": {"job", "methods", "registry", "table"},
     "gate": {"audit", "engines", "job", "recipe"},
     "publish": {
         "audit",
