@@ -16,7 +16,7 @@ import numpy as np
 
 from reticent import notebook, registry
 from reticent.budget import Clock
-from reticent.door import a_job, called, door, names, optional
+from reticent.door import a_job, called, door, names, optional, seconds
 from reticent.engines import local
 from reticent.errors import JobError, PromiseUnreachable, RequestError, ReticentError, suggest
 from reticent.explaining import Explained, Trials, explain
@@ -92,7 +92,7 @@ class Checked:
         return {**found, **more}
 
 
-@door(job=a_job, methods=optional(names), progress=called)
+@door(job=a_job, methods=optional(names), budget=optional(seconds), progress=called, finished=called)
 def check(
     job: Job,
     *,

@@ -50,6 +50,8 @@ FITS: dict[str, set[str]] = {
     "seed": {"None", "a number", "a negative number"},
     "ledger": {"None", "a text"},  # of a temporary release it is kept for later
     "progress": {"a function"},
+    "finished": {"a function"},
+    "budget": {"None", "a number", "a fraction"},
     "watch": NOTHING,
     "cells": NOTHING,
     "source": {"None", "a frame"},

@@ -11,6 +11,7 @@ from reticent.door.plain import flag as flag
 from reticent.door.plain import marks as marks
 from reticent.door.plain import names as names
 from reticent.door.plain import options as options
+from reticent.door.plain import seconds as seconds
 from reticent.door.plain import share as share
 from reticent.door.plain import table as table
 from reticent.door.plain import text as text

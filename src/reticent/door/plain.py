@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from decimal import Decimal
 from fractions import Fraction
+from math import inf
 from numbers import Real
 from typing import Any
 
@@ -48,6 +49,12 @@ def share(value: Any, name: str) -> Fraction:
     except (TypeError, ValueError, OverflowError, ZeroDivisionError):
         pass
     raise JobError(f"{name} must be a share, from 0 to 1.", attempt=f"{name} = 0.2.")
+
+
+def seconds(value: Any, name: str) -> float:
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < inf:
+        return float(value)
+    raise refuse(name, "a number of seconds", value, f"{name} = 10.")
 
 
 def called(value: Any, name: str) -> Any:

@@ -24,6 +24,9 @@ FINE = 20  # a pad of fractions is a multiple of a round unit of which its width
 _HOURS = {"ms": 3_600_000, "us": 3_600_000_000, "ns": 3_600_000_000_000}
 
 
+EXACT = 2**53  # doubles beyond this lie further apart than 1: a round number near one of them may be no double
+
+
 def tightened(columns: Mapping[str, Column]) -> dict[str, Column]:
     """Columns of a release whose labels must not be wider than its groups, or that has none."""
     tight = Labelling("tight")
@@ -53,9 +56,11 @@ def styled(domain: Domain, column: Column) -> Domain:
 
 
 def _fractional(domain: RangeDomain) -> bool:
-    """Whether a column of numbers holds any that is not whole, however its type is named."""
+    """Whether a column of numbers holds any that is not whole, however its type is named; none too large for round steps."""
     real = domain.kind == "numeric" and domain.dtype.startswith(("Float", "Decimal"))
-    return real and any(not _whole(Decimal(text)) for text in domain.texts)
+    if not real or max(abs(Decimal(text)) for text in domain.texts) > EXACT:
+        return False
+    return any(not _whole(Decimal(text)) for text in domain.texts)
 
 
 def _whole(number: Decimal) -> bool:
