@@ -51,6 +51,7 @@ FITS: dict[str, set[str]] = {
     "ledger": {"None", "a text"},  # of a temporary release it is kept for later
     "progress": {"a function"},
     "finished": {"a function"},
+    "format": NOTHING,
     "budget": {"None", "a number", "a fraction"},
     "watch": NOTHING,
     "cells": NOTHING,

@@ -94,7 +94,7 @@ def test_rows_whose_publication_was_killed_after_the_exchange_need_again(server,
     at = next(at for at, line in enumerate(changes, 1) if line.endswith("/out/release")) + 1
     assert not spoil(server, place / "before", place / "work", SCENARIOS["publish"], at, "SIGKILL")
     ran = server.run(place / "work", ("publish", "job.toml", "-o", "elsewhere/second"))
-    assert ran["code"] == 1
+    assert ran["code"] == 5
     assert "The same rows were published before" in ran["said"]
 
 

@@ -51,6 +51,8 @@ class Source:
             raise SourceError(
                 f"{self.path} is an address, not a path.", attempt="url = ... in [source], with a table or a query."
             )
+        if self.encoding is None or self.quote is None:
+            raise SourceError("source.encoding and source.quote must be texts.", attempt='encoding = "utf-8".')
         separated.check_marks(self.delimiter, self.quote, self.encoding)
         if self.empty not in ("missing", "value"):
             raise SourceError(f"empty = {self.empty!r} is not known.", attempt='"missing" or "value".')
