@@ -45,6 +45,7 @@ from reticent.table.roles import Column, Role, resolve, with_role
 from reticent.table.spelling import spelled_alike
 from reticent.table.supported import refuse_unsupported
 from reticent.table.written import as_declared
+from reticent.together import Joining
 
 Progress = Callable[[str], None]
 
@@ -95,10 +96,20 @@ def publish(
         del frames
         progress("auditing")
         found = recount(staged, job, handed(job, counted, writer.recipe))
-        owned = to_own(
-            job, rows, found, (*settled_before, *looked.notices, *_noticed(job, counted.cells), *_wider(job, writer))
-        )
+        joining = Joining(job.source if frame is None else frame, job.source.missing, rows, job.release.together)
+        said = joined(joining, staged, ledger, progress) if again and target is not None else []
+        noticed = (*settled_before, *looked.notices, *_noticed(job, counted.cells), *_wider(job, writer), *said)
+        owned = {**to_own(job, rows, found, noticed), "joining": joining}
         return keep(staged, target, owned, ledger, force=force, again=again)
+
+
+def joined(joining: Joining, staged: Path, ledger: Any, progress: Progress) -> list[str]:
+    """What this release and earlier ones of the same people say together, told before anything is kept; or a refusal."""
+    progress("joining with earlier releases")
+    said = joining(staged, Ledger.of(ledger))
+    for line in said:
+        progress(line)
+    return said
 
 
 def begin(target: Path | None, ledger: Any, force: bool) -> list[str]:
@@ -127,7 +138,8 @@ def keep(staged: Path, target: Path | None, owned: dict[str, Any], ledger: Any, 
     """The staged release in its place and in the ledger, or, without a place, temporary until `save`."""
     if target is None:
         return Release(staged, owned={**owned, "temporary": True, "ledger": ledger})
-    Ledger.of(ledger).keep(staged, target, **how, **{**owned, "audit": owned["audit"].to_dict()})
+    noted = {name: value for name, value in owned.items() if name != "joining"}
+    Ledger.of(ledger).keep(staged, target, **how, **{**noted, "audit": owned["audit"].to_dict()})
     return Release(target, owned=owned)
 
 

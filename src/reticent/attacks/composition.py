@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 
+from reticent.attacks.decoy import shuffled
 from reticent.attacks.joined import Part, balanced, product
 from reticent.attacks.joined_exactly import exactly
 from reticent.attacks.laid_together import Together, alone, laid_together, refuse_misfits
@@ -33,6 +34,8 @@ from reticent.attacks.seen import Seen
 from reticent.errors import RequestError
 
 HALF = Fraction(1, 2)
+ROUNDED = 1e-9
+"""Sums of doubles are sure to so much: who is said to exceed a promise does so by more.  No release is judged by this."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +96,7 @@ def of_together(together: Together, seed: int = 0) -> Joined:
     promised = [seen.promised for seen in together.seen if seen.promised is not None]
     scored = score("composition", belief, together.truth, max(promised, default=None))
     beside = {
-        **_beside(together, belief, promised),
+        **_beside(together, belief, promised, moved),
         **_control(together, scored, seed),
         "releases": len(parts),
         "exact": int(people[list(exact)].sum()) if len(parts) > 1 else _known(together),
@@ -117,8 +120,9 @@ def _rule(together: Together, exact: Mapping[int, Any]) -> str:
     return "exact" if len(exact) == len(together.people) else "exact and balanced" if exact else "balanced"
 
 
-def _beside(together: Together, belief: np.ndarray, promised: Sequence[float]) -> dict[str, Any]:
+def _beside(together: Together, belief: np.ndarray, promised: Sequence[float], moved: float) -> dict[str, Any]:
     people, most = together.people, belief.max(axis=1, initial=0.0)
+    surely = most - moved - ROUNDED
     own = [part.own(together.prior) for part in together.parts]
     targets = int(people.sum())
     half = int(people[most >= float(HALF)].sum())
@@ -129,8 +133,8 @@ def _beside(together: Together, belief: np.ndarray, promised: Sequence[float]) -
         "half_high": high,
         "half_alone": max(float(people[one.max(axis=1) >= float(HALF)].sum()) for one in own) / targets,
         "worst_alone": max(float(one.max(initial=0.0)) for one in own),
-        "exceeds": int(people[most > min(promised)].sum()) if promised else None,
-        "exceeds_all": int(people[most > max(promised)].sum()) if promised else None,
+        "exceeds": int(people[surely > min(promised)].sum()) if promised else None,
+        "exceeds_all": int(people[surely > max(promised)].sum()) if promised else None,
         "alone": max(score("", one, together.truth, None).success for one in own),
         "believed": float((most * people).sum() / targets),
     }
@@ -139,23 +143,11 @@ def _beside(together: Together, belief: np.ndarray, promised: Sequence[float]) -
 def _control(together: Together, scored: Outcome, seed: int) -> dict[str, float]:
     """The same join where the other releases' values say nothing."""
     rng, parts = np.random.default_rng(seed), list(together.parts)
-    shuffled = parts[:1] + [Part(part.membership, _shuffled(part.counts, rng)) for part in parts[1:]]
-    belief = product(shuffled, together.prior)
+    noise = parts[:1] + [Part(part.membership, shuffled(part.counts, rng)) for part in parts[1:]]
+    belief = product(noise, together.prior)
     hits = score("control", belief, together.truth, None).success
     low, high = wilson(round(hits * scored.targets), scored.targets)
     return {"control": hits, "control_low": low, "control_high": high}
-
-
-def _shuffled(counts: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Groups of the same sizes, the values dealt to their rows at random."""
-    if not np.array_equal(counts, np.round(counts)):  # shares of a target: rows have no values to deal
-        return counts.sum(axis=1, keepdims=True) * counts.sum(axis=0) / counts.sum()
-    whole = counts.astype(np.int64)
-    values = rng.permutation(np.repeat(np.arange(whole.shape[1]), whole.sum(axis=0)))
-    group = np.repeat(np.arange(len(whole)), whole.sum(axis=1))
-    found = np.zeros(whole.shape)
-    np.add.at(found, (group, values), 1)
-    return found
 
 
 def _opened(release: Any) -> Any:

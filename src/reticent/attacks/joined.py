@@ -36,8 +36,9 @@ class Part:
         return np.vstack([np.divide(self.counts, sizes, out=np.zeros(self.counts.shape), where=sizes > 0), prior])
 
     def own(self, prior: np.ndarray) -> np.ndarray:
-        """(points, values): the release's own posterior."""
-        return self.membership.mixed(self.shares(prior))
+        """(points, values): the release's own posterior; a mixture, which no rounding takes above what it mixes."""
+        shares = self.shares(prior)
+        return np.minimum(self.membership.mixed(shares), shares.max(axis=0))
 
 
 def product(parts: Sequence[Part], prior: np.ndarray) -> np.ndarray:

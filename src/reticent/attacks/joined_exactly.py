@@ -16,6 +16,7 @@ from math import comb
 import numpy as np
 
 from reticent.attacks.joined import Part
+from reticent.attacks.membership import linked
 
 PEOPLE = 60
 """Components of more people are not tried."""
@@ -36,7 +37,7 @@ def exactly(parts: Sequence[Part], people: np.ndarray) -> dict[int, list[Fractio
         return {}
     of_point = np.stack([_groups(part) for part in parts], axis=1)
     full = np.stack([_full(part)[groups] for part, groups in zip(parts, of_point.T, strict=True)], axis=1)
-    component = components(of_point)
+    component = _components(of_point)
     sizes = np.bincount(component, weights=people)
     good = np.bincount(component, weights=~full.all(axis=1)) == 0
     small = np.flatnonzero(good & (sizes <= PEOPLE) & (sizes > 0))
@@ -54,6 +55,12 @@ def exactly(parts: Sequence[Part], people: np.ndarray) -> dict[int, list[Fractio
     return found
 
 
+def _components(of_point: np.ndarray) -> np.ndarray:
+    """A number for each point, equal where points are linked by groups of any release."""
+    first = np.append(0, np.cumsum(of_point.max(axis=0, initial=0) + 1))[:-1]
+    return linked(np.repeat(np.arange(len(of_point)), of_point.shape[1]), (of_point + first).reshape(-1), len(of_point))
+
+
 def _groups(part: Part) -> np.ndarray:
     found = np.empty(part.membership.points, np.int64)
     found[part.membership.point] = part.membership.group
@@ -65,20 +72,6 @@ def _full(part: Part) -> np.ndarray:
     whole = part.counts == np.round(part.counts)
     held = part.membership.held[: part.membership.groups]
     return np.append(whole.all(axis=1) & (part.counts.sum(axis=1) == np.round(held)), False)
-
-
-def components(of_point: np.ndarray) -> np.ndarray:
-    """A number for each point, equal where points are linked by the groups (points, releases) that they share."""
-    label = np.arange(len(of_point))
-    while True:
-        before = label
-        for groups in of_point.T:
-            least = np.full(int(groups.max(initial=0)) + 1, len(label))
-            np.minimum.at(least, groups, label)
-            label = least[groups]
-        label = label[label]
-        if np.array_equal(label, before):
-            return label
 
 
 def _component(

@@ -24,6 +24,7 @@ from reticent.release.reading.cover import join
 ROUNDS = 500
 SETTLED = 1e-9
 """The balancing ends when no group lacks a greater share of its rows."""
+FAR = 1e100
 PAIRS = 40_000_000
 """So many (point, group) pairs are held at once; a release with more is refused with their number."""
 
@@ -80,6 +81,20 @@ class Membership:
         order = np.argsort(self.point, kind="stable")
         starts = np.flatnonzero(np.diff(self.point[order], prepend=-1))
         return order, starts, self.point[order][starts]
+
+
+def linked(point: np.ndarray, group: np.ndarray, points: int) -> np.ndarray:
+    """A number for each point, equal where points are linked by the groups that they share, be it through others."""
+    label = np.arange(points)
+    while True:
+        least = np.full(int(group.max(initial=0)) + 1, points)
+        np.minimum.at(least, group, label[point])
+        after = label.copy()
+        np.minimum.at(after, point, least[group])
+        after = after[after]
+        if np.array_equal(after, label):
+            return label
+        label = after
 
 
 def covered(seen: Seen) -> tuple[np.ndarray, np.ndarray]:
@@ -148,6 +163,7 @@ def _balanced(point: np.ndarray, group: np.ndarray, seen: Seen) -> Membership:
         if gap < SETTLED:
             break
         of_group *= np.divide(wanted, held, out=np.ones_like(held), where=held > 0)
+        np.clip(of_group, 0.0, FAR, out=of_group)  # where no assignment fits, as of other people, factors run away
     within = np.bincount(point, weights=of_group[group], minlength=points)
     people = of_group[group] * (seen.people / np.where(within > 0, within, 1))[point]
     return replace(pairs, people=people, gap=gap)
