@@ -68,7 +68,7 @@ def test_counted_beliefs_are_those_of_all_tables_that_fit_the_releases():
 def test_balanced_beliefs_about_all_people_of_a_group_add_up_to_what_the_group_publishes():
     draw = random.Random(3)
     for _ in range(20):
-        people, values, releases = tiny(draw)
+        people, _, releases = tiny(draw)
         parts = [part_of(release, people) for release in releases]
         near, moved = balanced(parts, np.ones(people, np.int64), parts[0].counts.sum(axis=0) / people)
         assert np.allclose(near.sum(axis=1), 1)

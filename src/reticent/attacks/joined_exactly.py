@@ -114,7 +114,7 @@ def _counted(sizes: list[int], links: list[list[int]], held: State, counter: Cou
     for size, groups in zip(sizes, links, strict=True):
         after: dict[State, int] = {}
         for state, ways in layers[-1].items():
-            for split, weight, left in _splits(state, groups, size, counter):
+            for _, weight, left in _splits(state, groups, size, counter):
                 after[left] = after.get(left, 0) + ways * weight
         layers.append(after)
     empty = tuple(tuple(0 for _ in group) for group in held)

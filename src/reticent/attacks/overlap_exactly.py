@@ -86,7 +86,7 @@ def tables(
     for vectors in fits:
         after: dict[Vector, int] = {}
         for state, ways in layers[-1].items():
-            for vector, left, weight in _taken(state, vectors, steps):
+            for _, left, weight in _taken(state, vectors, steps):
                 after[left] = after.get(left, 0) + ways * weight
         layers.append(after)
     behind: dict[Vector, int] = {tuple(0 for _ in people): 1}
