@@ -96,20 +96,18 @@ def publish(
         del frames
         progress("auditing")
         found = recount(staged, job, handed(job, counted, writer.recipe))
-        joining = Joining(job.source if frame is None else frame, job.source.missing, rows, job.release.together)
-        said = joined(joining, staged, ledger, progress) if again and target is not None else []
-        noticed = (*settled_before, *looked.notices, *_noticed(job, counted.cells), *_wider(job, writer), *said)
-        owned = {**to_own(job, rows, found, noticed), "joining": joining}
-        return keep(staged, target, owned, ledger, force=force, again=again)
+        notices = [*settled_before, *looked.notices, *_noticed(job, counted.cells), *_wider(job, writer)]
+        owned = to_own(job, rows, found, notices, frame)
+        return keep(staged, target, owned, ledger, progress, force=force, again=again)
 
 
-def joined(joining: Joining, staged: Path, ledger: Any, progress: Progress) -> list[str]:
+def joined(joining: Joining, staged: Path, ledger: Any, progress: Progress) -> tuple[str, ...]:
     """What this release and earlier ones of the same people say together, told before anything is kept; or a refusal."""
     progress("joining with earlier releases")
     said = joining(staged, Ledger.of(ledger))
     for line in said:
         progress(line)
-    return said
+    return tuple(said)
 
 
 def begin(target: Path | None, ledger: Any, force: bool) -> list[str]:
@@ -134,10 +132,14 @@ def _wider(job: Job, writer: Writer) -> list[str]:
     return wider(writer.recipe, getattr(job.method, "weights", None)) if writer.generalizes else []
 
 
-def keep(staged: Path, target: Path | None, owned: dict[str, Any], ledger: Any, **how: bool) -> Release:
+def keep(
+    staged: Path, target: Path | None, owned: dict[str, Any], ledger: Any, progress: Progress, **how: bool
+) -> Release:
     """The staged release in its place and in the ledger, or, without a place, temporary until `save`."""
     if target is None:
         return Release(staged, owned={**owned, "temporary": True, "ledger": ledger})
+    if how["again"]:
+        owned["notices"] += joined(owned["joining"], staged, ledger, progress)
     noted = {name: value for name, value in owned.items() if name != "joining"}
     Ledger.of(ledger).keep(staged, target, **how, **{**noted, "audit": owned["audit"].to_dict()})
     return Release(target, owned=owned)
@@ -153,14 +155,15 @@ def planned(job: Job, counted: local.Counted, rng: Random, progress: Progress) -
     return writer
 
 
-def to_own(job: Job, rows: Rows, found: Audit, notices: Sequence[str]) -> dict[str, Any]:
-    """What the owner's folder keeps of a release."""
+def to_own(job: Job, rows: Rows, found: Audit, notices: Sequence[str], frame: Any = None) -> dict[str, Any]:
+    """What the owner's folder keeps of a release, and how it is joined with earlier ones before it is kept."""
     return {
         "source": rows,
         "audit": found,
         "job": job.to_toml(),
         "promises": [registry.describe(promise) for promise in job.promises],
         "notices": tuple(notices),
+        "joining": Joining(job.source if frame is None else frame, job.source.missing, rows, job.release.together),
     }
 
 

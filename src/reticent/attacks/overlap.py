@@ -162,14 +162,32 @@ def _tables(seen: Seen, who: Membership, shares: np.ndarray, counted: Counted) -
     greatest = np.zeros(who.points)
     np.maximum.at(greatest, who.point, shares.max(axis=1)[who.group])
     above = [point for point in points if float(max(counted.tables[point])) > greatest[point]]
+    right, believed, low, high = _come_true(seen, counted, above)
     promised = seen.promised
     beyond = [] if promised is None else [one for one in points if float(max(counted.tables[one])) > promised]
     return {
         "tables_people": int(seen.people[points].sum()),
         "tables_worst": None if worst is None else float(worst),
         "tables_above_groups": int(seen.people[above].sum()),
+        "tables_believed": believed,
+        "tables_right": right,
+        "tables_right_low": low,
+        "tables_right_high": high,
         "tables_exceeds": None if promised is None else int(seen.people[beyond].sum()),
     }
+
+
+def _come_true(seen: Seen, counted: Counted, points: list[int]) -> tuple[float | None, float | None, float, float]:
+    """Of people whom the second reading takes above their groups: how often its guess is right, how often it expects to be."""
+    if not points:
+        return None, None, 0.0, 1.0
+    guess = [max(range(len(counted.tables[one])), key=counted.tables[one].__getitem__) for one in points]
+    many = seen.people[points]
+    hits = int(seen.truth[points, guess].sum())
+    believed = (
+        sum(float(counted.tables[one][at]) * n for one, at, n in zip(points, guess, many, strict=True)) / many.sum()
+    )
+    return hits / int(many.sum()), float(believed), *wilson(hits, int(many.sum()))
 
 
 def convex(name: str, parameters: Mapping[str, Any]) -> bool:
