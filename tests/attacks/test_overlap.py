@@ -6,6 +6,7 @@ import json
 import os
 import random
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -23,6 +24,7 @@ from reticent.release.manifest import ColumnEntry
 from reticent.release.reading.boxes import boxes
 from tests.oracle import joining as oracle
 
+MADE = Path(__file__).resolve().parents[1] / "peers" / "made"
 TABLES = int(os.environ.get("RETICENT_TINY_TABLES", "100"))
 """More of them where time allows: with 2,000 all were equal to the enumeration when this was written (see docs)."""
 ENTRIES = [ColumnEntry(name="a", role="quasi-identifying", type="numeric", dtype="Int64")]
@@ -184,3 +186,11 @@ def test_the_command_line_keeps_both_readings_apart(tmp_path, capsys):
     assert main(words) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert "If every assignment to rows is equally likely" in said and "if every table is" in said
+
+
+def test_a_locally_recoded_table_of_another_tool_is_attacked_or_the_reason_is_said():
+    """`*` of a suppressed row covers everybody: the labels of ARX's file overlap there."""
+    roles = {"quasi": ["age", "zip"], "sensitive": ["illness"], "hierarchy": {"zip": str(MADE / "zip.csv")}}
+    found = attack(MADE / "arx.csv", MADE / "arx_source.csv", "overlap", **roles).to_dict()
+    assert found["targets"] == 240 and found["shared"] > 0
+    assert found["worst_posterior"] <= found["worst_group"]

@@ -56,7 +56,7 @@ def known_members(pair: Pair) -> bool:
 
 
 def disjoint(pair: Pair) -> bool:
-    """Strict cuts of this table leave labels of which no two cover one person, but where sets of values make them overlap."""
+    """Strict cuts leave labels of which no two cover one person, but where a node names more than its group holds."""
     return pair.method == "mondrian" and pair.promise != "proximity-beta-likeness"
 
 
