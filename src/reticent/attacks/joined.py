@@ -19,6 +19,8 @@ import numpy as np
 from reticent.attacks.membership import Membership
 
 ROUNDS = 200
+WORK = 100_000_000
+"""So many beliefs are computed at most, in ten rounds or more: large tables end earlier, and say how far beliefs still moved."""
 SETTLED = 1e-6
 """The balancing ends when no belief moves further in a round."""
 
@@ -59,7 +61,7 @@ def balanced(parts: Sequence[Part], people: np.ndarray, prior: np.ndarray) -> tu
         np.divide(factor, prior, out=factor, where=prior > 0)
     mixed = [part.membership.mixed(factor) for part, factor in zip(parts, factors, strict=True)]
     belief, moved = _normal(_times(mixed), own), np.inf
-    for _ in range(ROUNDS):
+    for _ in range(min(ROUNDS, max(10, WORK // (belief.size * len(parts))))):
         for at, part in enumerate(parts):
             scale = people / _whole(_times(mixed))
             _fit(part, factors[at], _times([one for other, one in enumerate(mixed) if other != at]) * scale[:, None])
