@@ -195,3 +195,12 @@ def test_the_command_line_joins_releases_and_says_how(tmp_path, capsys):
     assert "joined with 1 other release(s)" in said and "No promise speaks of several releases." in said
     assert main([*words, "--as", "skewness"]) == 1
     assert "--with and --force-join are for --as composition" in capsys.readouterr().err
+
+
+def test_a_plan_is_attacked_alone_and_not_by_who_reads_files():
+    plan = rt.plan(rt.Job(columns=COLUMNS, promises=[rt.KAnonymity(5)], method=rt.Mondrian()), frame=table(), seed=1)
+    assert attack(plan, name="composition").to_dict()["releases"] == 1
+    with pytest.raises(RequestError, match="A plan is attacked alone"):
+        attack(plan, name="composition", joined=[released()])
+    with pytest.raises(RequestError, match="reads a release's files"):
+        attack(plan, name="corruption")
