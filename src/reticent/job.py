@@ -35,18 +35,20 @@ class Output:
     """How to publish: what becomes of undeclared columns, the file format, and how many rows may be withheld.
 
     `formulas` "quote" puts an apostrophe before texts of a CSV that a spreadsheet would take for formulas.
+    `together` is the greatest belief in a value that this release and earlier ones of the same people may leave together.
     """
 
     undeclared: str = "refuse"
     format: str = "parquet"
     suppress_at_most: Fraction = Fraction(0)
     formulas: str = "keep"
+    together: Fraction | None = None
 
     if TYPE_CHECKING:  # what may be given; the fields are what is kept
 
         def __init__(
             self, *, undeclared: str = "refuse", format: str = "parquet", suppress_at_most: Number = 0,
-            formulas: str = "keep",
+            formulas: str = "keep", together: Number | None = None,
         ) -> None: ...  # fmt: skip
 
     def __post_init__(self) -> None:
@@ -69,6 +71,11 @@ class Output:
         if not 0 <= share <= 1:
             raise JobError("suppress_at_most must be a share of the rows.", attempt="a number from 0 to 1.")
         object.__setattr__(self, "suppress_at_most", share)
+        if self.together is not None:
+            limit = exact(self.together, "together")
+            if not 0 < limit <= 1:
+                raise JobError("release.together must be a belief.", attempt="a number above 0 and at most 1, as 0.5.")
+            object.__setattr__(self, "together", limit)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -157,6 +157,9 @@ class Release:
             else:
                 notes = {key: owned[key] for key in ("source", "job", "promises", "notices")}
                 notes["audit"] = owned["audit"].to_dict()
+                if again and "joining" in owned:
+                    notes["notices"] = (*owned.get("notices", ()), *owned["joining"](staged, book))
+                    self._owned = {**owned, "notices": notes["notices"]}
                 book.keep(staged, target, force=force, again=again, **notes)
         return target
 

@@ -45,6 +45,7 @@ from reticent.table.roles import Column, Role, resolve, with_role
 from reticent.table.spelling import spelled_alike
 from reticent.table.supported import refuse_unsupported
 from reticent.table.written import as_declared
+from reticent.together import Joining
 
 Progress = Callable[[str], None]
 
@@ -95,8 +96,18 @@ def publish(
         del frames
         progress("auditing")
         found = recount(staged, job, handed(job, counted, writer.recipe))
-        owned = to_own(job, rows, found, (*settled_before, *looked.notices, *_noticed(job, counted.cells, writer)))
-        return keep(staged, target, owned, ledger, force=force, again=again)
+        noticed = (*settled_before, *looked.notices, *_noticed(job, counted.cells, writer))
+        owned = to_own(job, rows, found, noticed, frame)
+        return keep(staged, target, owned, ledger, progress, force=force, again=again)
+
+
+def joined(joining: Joining, staged: Path, ledger: Any, progress: Progress) -> tuple[str, ...]:
+    """What this release and earlier ones of the same people say together, told before anything is kept; or a refusal."""
+    progress("joining with earlier releases")
+    said = joining(staged, Ledger.of(ledger))
+    for line in said:
+        progress(line)
+    return tuple(said)
 
 
 def begin(target: Path | None, ledger: Any, force: bool) -> list[str]:
@@ -118,11 +129,16 @@ def _noticed(job: Job, cells: Cells, writer: Writer) -> list[str]:
     return [*method, *map(str, spelled_alike(cells)), *promised, *wide]
 
 
-def keep(staged: Path, target: Path | None, owned: dict[str, Any], ledger: Any, **how: bool) -> Release:
+def keep(
+    staged: Path, target: Path | None, owned: dict[str, Any], ledger: Any, progress: Progress, **how: bool
+) -> Release:
     """The staged release in its place and in the ledger, or, without a place, temporary until `save`."""
     if target is None:
         return Release(staged, owned={**owned, "temporary": True, "ledger": ledger})
-    Ledger.of(ledger).keep(staged, target, **how, **{**owned, "audit": owned["audit"].to_dict()})
+    if how["again"]:
+        owned["notices"] += joined(owned["joining"], staged, ledger, progress)
+    noted = {name: value for name, value in owned.items() if name != "joining"}
+    Ledger.of(ledger).keep(staged, target, **how, **{**noted, "audit": owned["audit"].to_dict()})
     return Release(target, owned=owned)
 
 
@@ -136,14 +152,15 @@ def planned(job: Job, counted: local.Counted, rng: Random, progress: Progress) -
     return writer
 
 
-def to_own(job: Job, rows: Rows, found: Audit, notices: Sequence[str]) -> dict[str, Any]:
-    """What the owner's folder keeps of a release."""
+def to_own(job: Job, rows: Rows, found: Audit, notices: Sequence[str], frame: Any = None) -> dict[str, Any]:
+    """What the owner's folder keeps of a release, and how it is joined with earlier ones before it is kept."""
     return {
         "source": rows,
         "audit": found,
         "job": job.to_toml(),
         "promises": [registry.describe(promise) for promise in job.promises],
         "notices": tuple(notices),
+        "joining": Joining(job.source if frame is None else frame, job.source.missing, rows, job.release.together),
     }
 
 

@@ -55,6 +55,11 @@ def known_members(pair: Pair) -> bool:
     return any(getattr(registry.model(name), "labels", None) for name in pair.promises)
 
 
+def disjoint(pair: Pair) -> bool:
+    """Strict cuts leave labels of which no two cover one person, but where a node names more than its group holds."""
+    return pair.method == "mondrian" and pair.promise != "proximity-beta-likeness"
+
+
 def with_one_sensitive(pair: Pair) -> bool:
     return not registry.writer(pair.kind).several_sensitive
 
@@ -68,6 +73,8 @@ READS_GROUPS = (
     "attack similarity",
     "attack background",
     "attack singling-out",
+    "attack overlap",
+    "attack composition",
 )
 LABELS = ("labels snapped", "labels padded")
 SEVERAL = ("several sensitive columns, each alone", "several sensitive columns, jointly")
@@ -211,6 +218,18 @@ REFUSED = [
         "releases with exact quasi-identifiers",
         exact,
         "This attack reads the ends of published ranges; this release publishes quasi-identifiers as they are.",
+    ),
+    Rule(
+        ("attack overlap",),
+        "releases with exact quasi-identifiers",
+        exact,
+        "This attack asks who is in which group; this release says it: its quasi-identifiers are as they were.",
+    ),
+    Rule(
+        ("attack overlap",),
+        "releases whose labels are disjoint",
+        disjoint,
+        "This attack asks who is in which group; no two labels of this release cover the same person.",
     ),
     Rule(
         SEVERAL,

@@ -68,7 +68,9 @@ LAYERS = {
         "job",
         "registry",
         "table",
+        "together",
     },
+    "together": {"attacks", "opened", "owner"},  # joins a release with earlier ones before it is kept
     "planning": {
         "attacks",
         "engines",

@@ -42,3 +42,23 @@ def test_a_row_is_made_of_one_plan_and_one_attack():
             and snapped["AIL"] > tight["AIL"]
             and snapped["certain"] == 0
         )
+
+
+def kept(name: str) -> list[dict[str, str]]:
+    with (RESULTS / f"{name}.csv").open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_two_releases_at_l_3_make_a_value_certain_whatever_the_second_is():
+    for row in kept("joins-adult30k"):
+        assert float(row["worst_alone"]) < 0.3334 and float(row["worst_posterior"]) > 0.99 and float(row["half"]) > 0.05
+        assert abs(float(row["believed"]) - float(row["success"])) < 0.03 and float(row["success"]) > float(
+            row["control"]
+        )
+
+
+def test_overlapping_boxes_keep_promises_for_assignments_and_do_not_come_true_beyond_them_for_tables():
+    for row in kept("overlaps-adult30k"):
+        assert float(row["worst_posterior"]) <= float(row["worst_group"])
+        if row["tables_right"] and row["promised"]:
+            assert float(row["tables_worst"]) > float(row["promised"]) >= float(row["tables_right_low"])

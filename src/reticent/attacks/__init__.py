@@ -111,7 +111,9 @@ def _seen_of_plan(plan: Any, source: Any, name: str) -> Any:
     """What the adversary would see of the planned release."""
     if source is not None:
         raise RequestError("A plan knows the people that it was made for.", attempt="leaving the source out.")
-    if not ATTACKS[name].needs_source:
+    row = ATTACKS[name]
+    asked = signature(catalogue.load(row.function)).parameters.get("source")
+    if not row.needs_source or (asked is not None and asked.default is asked.empty):
         raise RequestError(f"The attack {name!r} reads a release's files.", attempt="rt.publish(...) first.")
     return plan.seen()
 

@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from reticent import catalogue
 from reticent.errors import RequestError
@@ -19,8 +20,10 @@ from reticent.release.kind import Sight
 from reticent.release.manifest import ColumnEntry, Described
 from reticent.release.reading.boxes import boxes
 from reticent.table.cells import Cells
+from reticent.table.codec import encode_cells
 from reticent.table.domain import Domain, RangeDomain
 from reticent.table.roles import Column, Role
+from reticent.table.source import Source, collect, scan
 from reticent.table.written import as_declared
 
 
@@ -84,9 +87,24 @@ def of_cells(cells: Cells, sight: Sight, promises: tuple[Described, ...] = ()) -
 
 def counted(columns: Sequence[ColumnEntry], source: Any, missing: tuple[str, ...] = ()) -> Cells:
     """The source's cells, its columns read as the manifest describes them."""
-    used = [entry for entry in columns if entry.role in (Role.QUASI, Role.SENSITIVE)]
-    cells = cells_of({entry.name: _declared(entry) for entry in used}, source, missing)
-    entries = {entry.name: entry for entry in used}
+    return spanned(cells_of(declared_of(columns), source, missing), columns)
+
+
+def declared_of(columns: Sequence[ColumnEntry]) -> dict[str, Column]:
+    """The columns that an attack reads, as the manifest describes them."""
+    return {entry.name: _declared(entry) for entry in columns if entry.role in (Role.QUASI, Role.SENSITIVE)}
+
+
+def coded(
+    combinations: pl.LazyFrame, declared: Mapping[str, Column], columns: Sequence[ColumnEntry]
+) -> tuple[Cells, np.ndarray]:
+    """Combinations that were counted already (with a COUNT column) as cells, and the cell of each of them."""
+    cells, cell = encode_cells(collect(as_declared(combinations, declared), "Reading the values"), declared)
+    return spanned(cells, columns), cell
+
+
+def spanned(cells: Cells, columns: Sequence[ColumnEntry]) -> Cells:
+    entries = {entry.name: entry for entry in columns}
     return replace(cells, quasi=tuple(_spanned(domain, entries[domain.name]) for domain in cells.quasi))
 
 
@@ -102,10 +120,14 @@ def _spanned(domain: Domain, entry: ColumnEntry) -> Domain:
 def cells_of(declared: Mapping[str, Column], source: Any, missing: tuple[str, ...] = ()) -> Cells:
     """The source's cells, its columns as declared."""
     from reticent.engines import local
-    from reticent.table.source import Source, scan
 
     if sum(column.role == "sensitive" for column in declared.values()) != 1:
         raise RequestError("An attack needs a release with one sensitive column.")
+    return local.count(as_declared(raw(source, list(declared), missing), declared), declared).cells
+
+
+def raw(source: Any, names: Sequence[str], missing: tuple[str, ...] = ()) -> pl.LazyFrame:
+    """These columns of the source, as they are."""
     given = isinstance(source, Source)
     path = (
         source
@@ -115,11 +137,11 @@ def cells_of(declared: Mapping[str, Column], source: Any, missing: tuple[str, ..
         else Source(missing=tuple(missing))
     )
     lazy = scan(path, None if given or _is_path(source) else source)
-    lacking = [name for name in declared if name not in lazy.collect_schema().names()]
+    lacking = [name for name in names if name not in lazy.collect_schema().names()]
     if lacking:
         raise RequestError(f"The source lacks {len(lacking)} column(s) of the release: {', '.join(map(repr, lacking))}.",
                            attempt="the data that the release was made from.")  # fmt: skip
-    return local.count(as_declared(lazy.select(list(declared)), declared), declared).cells
+    return lazy.select(list(names))
 
 
 def _is_path(source: Any) -> bool:

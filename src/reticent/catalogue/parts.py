@@ -52,6 +52,8 @@ ATTACKS = {
     "similarity": AttackRow("reticent.attacks.similarity:similarity"),
     "background": AttackRow("reticent.attacks.background:background"),
     "singling-out": AttackRow("reticent.attacks.singling_out:singling_out"),
+    "overlap": AttackRow("reticent.attacks.overlap:overlap"),
+    "composition": AttackRow("reticent.attacks.composition:composition", reads_people=True),
     "corruption": AttackRow("reticent.attacks.corruption:corruption", reads_people=True),
     "eligibility": AttackRow("reticent.attacks.eligibility.attack:eligibility", needs_source=False),
     "algorithm": AttackRow("reticent.attacks.algorithm.attack:algorithm", needs_source=False),

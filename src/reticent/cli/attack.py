@@ -20,7 +20,7 @@ def attack(
     ] = None,
     name: Annotated[
         str | None,
-        typer.Option("--as", metavar="NAME", help="naive-bayes, definetti, skewness, similarity, background, singling-out, corruption, eligibility or algorithm; all of them if left out.", show_default=False),
+        typer.Option("--as", metavar="NAME", help="naive-bayes, definetti, skewness, similarity, background, singling-out, overlap, composition, corruption, eligibility or algorithm; all of them if left out.", show_default=False),
     ] = None,
     bandwidth: Annotated[
         list[str] | None,
@@ -56,6 +56,10 @@ def attack(
     others: Annotated[
         Path | None, typer.Option("--others", metavar="FILE", help="singling-out: people who are not in the data, for its baseline.", show_default=False)
     ] = None,
+    joined: Annotated[
+        list[Path] | None, typer.Option("--with", metavar="OTHER", help="composition: another release of the same people; may be repeated.", show_default=False)
+    ] = None,
+    force_join: Annotated[bool, typer.Option("--force-join", help="composition: join releases that the ledger notes as made from different rows.")] = False,
     missing: Missing = None,
     delimiter: Delimiter = None,
     quote: Quote = None,
@@ -72,6 +76,7 @@ def attack(
     """
     from reticent.attacks import ATTACKS
     from reticent.attacks import attack as run
+    from reticent.cli.attacked import beside
     from reticent.cli.columns import files, names
     from reticent.cli.printing import number, say, say_json, say_table, stages
     from reticent.errors import RequestError
@@ -98,6 +103,8 @@ def attack(
         raise RequestError("--external, --corrupted, --victim, --lambda and --rho1 are for --as corruption.")
     if others is not None and name not in (None, "singling-out"):
         raise RequestError("--others is for --as singling-out.")
+    if (joined or force_join) and name not in (None, "composition"):
+        raise RequestError("--with and --force-join are for --as composition.")
     as_job, marks = None if job is None else Job.read(job), tuple(missing or ())
     how = reading(delimiter=delimiter, quote=quote, encoding=encoding, empty=empty, table=table, query=query)
     read = None if source is None else reading_of(release, source, as_job, missing=marks, how=how)[0]
@@ -113,9 +120,8 @@ def attack(
         try:
             with stages(json) as progress:
                 progress(f"attacking as {one}")
-                asked = {"background": knowledge, "corruption": learned, "singling-out": {"others": others}}.get(
-                    one, {}
-                )
+                asked = {"background": knowledge, "corruption": learned, "singling-out": {"others": others},
+                         "composition": {"joined": joined or [], "force_join": force_join}}.get(one, {})  # fmt: skip
                 outcomes.append(run(release, read, one, **given, **asked).to_dict())
         except RequestError as error:
             if name:
@@ -128,6 +134,7 @@ def attack(
     say_table(["attack", "targets", "success", "95 % from", "to", "baseline", "worst belief", "promised"], rows)
     say(*(line for found in outcomes if found["attack"] == "background" for line in _learned(found)))
     say(*(line for found in outcomes if found["attack"] == "singling-out" for line in _isolated(found)))
+    say(*(line for found in outcomes for line in beside(found)))
     say(*(f"left out: {line}" for line in skipped))
     for found in outcomes:
         if found.get("bound") is not None:

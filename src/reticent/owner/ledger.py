@@ -106,6 +106,10 @@ class Ledger:
             intent = self._intent(staged, target, entry, list(sketched))
             keep(self.folder, intent, notes_on(entry, earlier, target, owned), sketched)
 
+    def repeats(self, rows: Rows) -> list[Repeat]:
+        """The earlier releases of the same people, oldest first."""
+        return self._repeats(rows.hashed(self._key()), self.entries())
+
     def together_with(self, target: Path) -> list[dict[str, Any]]:
         """A release's latest entry, after those of the earlier releases of the same people."""
         place = (str(target.resolve().parent), target.name)

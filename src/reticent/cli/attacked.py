@@ -1,0 +1,38 @@
+"""What the attacks on joined releases and on overlapping boxes say beside their guesses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def beside(found: dict[str, Any]) -> list[str]:
+    told = {"composition": _joined, "overlap": _overlapping}.get(found["attack"])
+    return [] if told is None else told(found)
+
+
+def _joined(found: dict[str, Any]) -> list[str]:
+    others = found["releases"] - 1
+    if not others:
+        return ["composition: joined with no other release (--with OTHER); this is what the release says alone."]
+    above = "" if found["exceeds"] is None else f" {found['exceeds']:,} people stand above what one of them promises."
+    return [
+        f"composition: joined with {others} other release(s), {found['half']:.1%} of {found['targets']:,} people have a value"
+        f" that is believed at .5 or more (from one alone: {found['half_alone']:.1%}); the worst belief is"
+        f" {found['worst_posterior']:.4f} (alone: {found['worst_alone']:.4f}).{above} Guesses are right {found['success']:.1%} of the"
+        f" time (alone: {found['alone']:.1%}; joined with shuffled values: {found['control']:.1%}). Counted exactly for"
+        f" {found['exact']:,} people, balanced for the others. No promise speaks of several releases."
+    ]
+
+
+def _overlapping(found: dict[str, Any]) -> list[str]:
+    tables = (
+        "of nobody: no component is small enough to count"
+        if found["tables_worst"] is None
+        else f"of {found['tables_people']:,} people the worst is {found['tables_worst']:.4f}"
+    )
+    return [
+        f"overlap: {found['shared']:.1%} of {found['targets']:,} people lie under the labels of several groups. If every assignment"
+        f" to rows is equally likely, the worst belief is {found['worst_posterior']:.4f} (in a group: {found['worst_group']:.4f});"
+        f" if every table is, {tables}. Promises that are convex in a group's distribution survive the first reading, and speak"
+        " of neither of them."
+    ]

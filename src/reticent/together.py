@@ -1,0 +1,102 @@
+"""What a release and the earlier ones of the same people say together, before it is kept.
+
+`publish --again` and `save(again=True)` join the staged release with every earlier one that the ledger knows and that still stands
+where it was put (`attacks.composition`).  What is found stands among the owner's notices; a job that asks for `together` in its
+[release] is refused where somebody may stand above it, or where an earlier release cannot be joined: nothing would show that
+nobody does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from reticent.attacks.composition import Joined, of_together
+from reticent.attacks.laid_together import laid_together, refuse_misfits
+from reticent.errors import PromiseUnreachable, ReticentError
+from reticent.opened import Release
+from reticent.owner.fingerprint import Rows
+from reticent.owner.ledger import Ledger, Repeat
+from reticent.owner.places import digest_of
+
+
+@dataclass(frozen=True, eq=False)
+class Joining:
+    """What a staged release is joined over: the source (or the frame) and its rows; `limit` is the greatest belief allowed."""
+
+    source: Any
+    missing: tuple[str, ...]
+    rows: Rows
+    limit: Fraction | None
+
+    def __call__(self, staged: Path, ledger: Ledger) -> list[str]:
+        """Sentences for the owner; none where the ledger knows no earlier release of these people."""
+        earlier = {repeat.entry["digest"]: repeat for repeat in ledger.repeats(self.rows)}
+        if not earlier:
+            return []
+        there, said = [], []
+        for repeat in earlier.values():
+            folder = Path(repeat.entry["folder"]) / repeat.entry["release"]
+            if digest_of(folder) != repeat.entry["digest"]:
+                said.append(self._apart(repeat, "it is not where it was put, or was changed"))
+                continue
+            why = self._misfit(Release(folder))
+            there += [folder] if why is None else []
+            said += [] if why is None else [self._apart(repeat, why)]
+        if there:
+            said.append(self._joined(staged, there))
+        return said
+
+    def _misfit(self, release: Release) -> str | None:
+        """Why an earlier release cannot be joined; None where it can."""
+        try:
+            refuse_misfits(laid_together([release], self.source, self.missing))
+        except ReticentError as error:
+            return error.what[:1].lower() + error.what[1:].rstrip(".")
+        return None
+
+    def _apart(self, repeat: Repeat, why: str) -> str:
+        name = repeat.entry["release"]
+        if self.limit is not None:
+            raise PromiseUnreachable(
+                f"Nothing shows what this release and {name!r} say together: {why}.",
+                why=f"The job allows a belief of at most {self.limit} from both ([release] together), and {name!r} may be out.",
+                attempt="putting it back, or leaving `together` out.",
+            )
+        return f"The earlier release {name!r} was not joined with this one: {why}."
+
+    def _joined(self, staged: Path, there: Sequence[Path]) -> str:
+        try:
+            together = laid_together([Release(one) for one in (staged, *there)], self.source, self.missing)
+            found = of_together(together)
+        except ReticentError as error:
+            if self.limit is not None:
+                raise
+            return f"The releases were not joined: {error.what}"
+        if self.limit is not None and (above := found.above(self.limit)):
+            raise PromiseUnreachable(
+                f"With {_named(there)}, something is believed of {above:,} of {found.targets:,} people above {self.limit}; "
+                "nothing was kept.",
+                why=f"The worst belief is {found.worst_posterior:.3f} from all releases together and "
+                f"{found.beside['worst_alone']:.3f} from one alone.",
+                attempt="publishing nothing new of these people, fewer quasi-identifiers, a stricter promise, or a greater `together`.",
+            )
+        return sentence(found, there)
+
+
+def sentence(found: Joined, there: Sequence[Path]) -> str:
+    """What releases say together, in counts."""
+    beside = found.beside
+    above = "" if beside["exceeds"] is None else f" {beside['exceeds']:,} stand above what one of them promises."
+    return (
+        f"Joined with {_named(there)}: {beside['half']:.1%} of {found.targets:,} people have a value that is believed at .5 or "
+        f"more ({beside['half_alone']:.1%} from one release alone); the worst belief is {found.worst_posterior:.3f} "
+        f"({beside['worst_alone']:.3f} alone).{above} Counted exactly for {beside['exact']:,} people, balanced for the others."
+    )
+
+
+def _named(there: Sequence[Path]) -> str:
+    return ", ".join(repr(folder.name) for folder in there[:4]) + (", ..." if len(there) > 4 else "")
