@@ -10,8 +10,8 @@ import numpy as np
 from sqlglot import exp
 
 from reticent.errors import RequestError, suggest
-from reticent.query.ask import held, refuse_unanswered
-from reticent.query.asked import Asked, understood
+from reticent.query.asked import understood
+from reticent.query.separated import Separated, held, separated
 from reticent.release.annotated import Annotated
 from reticent.release.guaranteed import covered, wanted
 from reticent.release.kind import reader
@@ -31,11 +31,15 @@ def printed(manifest: Manifest, text: str, dialect: str, table: str = "release")
     kind = reader(manifest.kind)
     if kind.files != TABLES:
         raise RequestError(
-            f"A {manifest.kind} release has no table of bounds to look up: its answers are computed.",
-            attempt="release.query, or `reticent query` without --print-sql.",
+            f"Questions to a {manifest.kind} release are not printed as plain SQL: "
+            + (
+                "its labels are texts that a database does not read."
+                if kind.labelled
+                else "it has no table of bounds to look up."
+            ),
+            attempt="release.query, or `reticent query` without --print-sql and --at.",
         )
-    asked = understood(text, manifest)
-    refuse_unanswered(kind, manifest, asked)
+    asked = separated(understood(text, manifest), manifest)
     names = {name: ".".join(quoted(part) for part in f"{table}_{name}".split(".")) for name in TABLES}
     keys = [f"reticent_key{at}" for at in range(len(asked.by))]
     columns = [f"{quoted(name)} AS {key}" for name, key in zip(asked.by, keys, strict=True)]
@@ -51,7 +55,7 @@ def printed(manifest: Manifest, text: str, dialect: str, table: str = "release")
 
 
 def _looked_up(
-    manifest: Manifest, asked: Asked, dialect: str, names: dict[str, str], picked: str, shown: str, ending: str
+    manifest: Manifest, asked: Separated, dialect: str, names: dict[str, str], picked: str, shown: str, ending: str
 ) -> str:
     keys = "".join(f"p.reticent_key{at}, " for at in range(len(asked.by)))
     join = (
@@ -78,10 +82,11 @@ def _looked_up(
 
 
 def _count(
-    manifest: Manifest, asked: Asked, dialect: str, names: dict[str, str], picked: str, shown: str, ending: str
+    manifest: Manifest, asked: Separated, dialect: str, names: dict[str, str], picked: str, shown: str, ending: str
 ) -> str:
     whole, double = WHOLE[dialect], DOUBLE[dialect]
-    values = held(reader(manifest.kind), {}, manifest, asked)
+    kind = reader(manifest.kind)
+    values = held(kind.domain({}, manifest), asked)
     if values is None:
         columns = ", ".join(
             f"CAST(COALESCE(SUM(reticent_n), 0) AS {whole}) AS {side}" for side in ("estimate", "lower", "upper")
