@@ -55,10 +55,11 @@ FITS: dict[str, tuple[str, Fits]] = {
     "tuple": ("a list", _is_list),
     "Mapping": ("a table", _is_table),
     "numbers": ("a table of numbers", _is_numbers),
+    "frame": ("a frame", lambda value: hasattr(value, "columns")),  # as a program gives it
     "date": ("a date", lambda value: isinstance(value, date | datetime)),
 }
 WIDER = {  # fields whose class takes more than a job can say
-    "population": "str",
+    "population": "str | frame",
     "target": "str | Mapping",
     "domain": "Sequence",
     "bandwidth": "float | Mapping",

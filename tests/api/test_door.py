@@ -102,7 +102,6 @@ def test_promises_as_a_text_publish_nothing(people):
         ({"prepare": rt.Suppression}, "rt.Suppression(...)"),
         ({"jointly": "false"}, "true or false"),
     ],
-    ids=str,
 )
 def test_a_refusal_says_what_to_write(given, told):
     with pytest.raises(JobError) as refused:

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from reticent.engines import local
-from reticent.owner.notes import owner_folder
+from reticent.owner.places import notes_folder
 from reticent.randomness import Random
 from reticent.recipe.generalized import Generalized
 from reticent.recipe.recipe import Recipe
@@ -50,7 +50,7 @@ def resealed(folder: Path, change: Callable[[dict[str, Any]], Any] = lambda stat
     README.md is rewritten from the manifest and every checksum is taken again, so that the forgery reaches the check a test is about.
     The folder is then as its recipient has it: no owner's folder beside it notes the digest that it had.
     """
-    shutil.rmtree(owner_folder(folder.absolute()) / folder.name, ignore_errors=True)
+    shutil.rmtree(notes_folder(folder.absolute()), ignore_errors=True)
     stated = json.loads((folder / bundle.MANIFEST).read_text(encoding="utf-8"))
     change(stated)
     with contextlib.suppress(

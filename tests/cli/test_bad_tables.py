@@ -43,8 +43,13 @@ def test_a_table_that_cannot_be_read_is_refused(run, place, command, name, words
         "source": ("audit", "release", "--source", table),
     }
     ran = run(*asked[command], *words)
+    if (command, name) == ("init", "not UTF-8"):  # drafted as latin-1, to be confirmed
+        assert ran.code == 0
+        assert 'encoding = "latin-1"  # CONFIRM' in Path("latin.toml").read_text()
+        return
     # A source without the published columns is one that the release was not made from.
-    assert ran.code == (3 if (command, name) == ("source", "no rows") else 1), ran.err
+    others = {("source", "no rows"): 4, ("source", "no such file"): 6, ("init", "no such file"): 6}
+    assert ran.code == others.get((command, name), 1), ran.err
     assert CANARY not in ran.out + ran.err
     assert place.contents() == before
 

@@ -43,6 +43,6 @@ def test_adult_without_a_connection_is_a_clear_error(run, place, monkeypatch):
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("XDG_CACHE_HOME", str(place / "cache"))
     ran = run("data", "adult")
-    assert ran.code == 1
+    assert ran.code == 6
     assert ran.err.splitlines()[1].startswith("DataUnavailable: ")
     assert not Path("adult.csv").exists()

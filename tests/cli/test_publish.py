@@ -51,7 +51,7 @@ def test_a_source_that_was_published_needs_again(run, place):
     run("publish", "job.toml", "-o", "one")
     before = place.contents()
     ran = run("publish", "job.toml", "-o", "two")
-    assert ran.code == 1
+    assert ran.code == 5
     assert "--again" in ran.err
     assert place.contents() == before
     ran = run("publish", "job.toml", "-o", "two", "--again")
@@ -110,10 +110,10 @@ def test_the_owners_folder_can_be_elsewhere(run, place, monkeypatch):
 
 def test_the_ledger_can_be_chosen(run, place):
     assert run("publish", "job.toml", "-o", "one").code == 0
-    assert run("publish", "job.toml", "-o", "elsewhere/two").code == 1
+    assert run("publish", "job.toml", "-o", "elsewhere/two").code == 5
     assert run("publish", "job.toml", "-o", "elsewhere/two", "--ledger", "ours").code == 0
     ran = run("publish", "job.toml", "-o", "three", "--ledger", "ours")
-    assert ran.code == 1
+    assert ran.code == 5
     assert "last as 'two'" in ran.err
     ran = run("publish", "job.toml", "-o", "three", "--ledger", "ours", "--again")
     assert "Who also holds 'two' can join them" in ran.err

@@ -62,6 +62,16 @@ def test_so_are_batches_exports_and_a_disk_without_exchange(server, prepared, na
         assert not spoil(server, place / "before", place / "work", SCENARIOS[name], at, "SIGKILL"), changes[at - 1]
 
 
+def test_a_database_whose_last_writes_fail_is_not_exported(server, prepared):
+    place, changes = prepared("export to a new DuckDB file")
+    writes = [at for at, line in enumerate(changes, 1) if line.split()[1] == "write"]
+    for at in writes[-3:]:
+        found = spoil(
+            server, place / "before", place / "work", SCENARIOS["export to a new DuckDB file"], at, "EIO once"
+        )
+        assert not found, changes[at - 1]
+
+
 def at_the_exchange(changes: list[str], after: int) -> int:
     return next(at for at, line in enumerate(changes, 1) if line.split()[1] == "exchange") + after
 

@@ -17,8 +17,10 @@ LAYERS = {
     "accepted": {"models", "registry", "table"},
     "randomness": set(),
     "toml": set(),
-    "registry": set(),  # knows the others by name only
-    "models": {"table", "kernels"},
+    "limits": set(),
+    "typed": {"limits"},
+    "registry": {"typed"},  # knows the others by name only
+    "models": {"limits", "table", "kernels"},
     "release": {"kernels", "table"},
     "owner": {"release", "table"},
     "opened": {"audit", "owner", "query", "release", "table"},
@@ -46,11 +48,12 @@ LAYERS = {
     "engines": {"recipe", "release", "kernels", "table"},
     "gathered": set(),
     "located": set(),
-    "job": {"accepted", "registry", "models", "table"},
+    "job": {"accepted", "job_file", "registry", "models", "table"},  # its reader, when one is read
+    "job_file": {"gathered", "job", "limits", "located", "models", "registry", "table", "typed"},
     "draft": {"table"},
     "schema": {"job", "registry", "table"},
     "catalogue": set(),
-    "refusals": {"job", "methods", "registry"},
+    "refusals": {"job", "methods", "registry", "table"},
     "gate": {"audit", "engines", "job", "recipe"},
     "publish": {
         "audit",

@@ -56,8 +56,8 @@ def match_rows(subject: Subject, frame: pl.DataFrame, labels: Mapping[str, Numbe
     """Boxes from the published rows, points from the source rows, joined and matched."""
     found = {}
     for entry in subject.quasi:
-        whole, held = rebuilt(entry, source[entry.name]), number(source[entry.name])
-        found[entry.name] = label_cover(whole, labels[entry.name].distinct, held, foreign=subject.foreign)
+        whole, values = rebuilt(entry, source[entry.name]), number(source[entry.name])
+        found[entry.name] = label_cover(whole, labels[entry.name].distinct, values, foreign=subject.foreign)
     covers, points = [covered for covered, _ in found.values()], [values for _, values in found.values()]
     boxes = [labels[name] for name in found]
     ours, theirs, size = _values(subject, frame, source)
