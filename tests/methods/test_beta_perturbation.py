@@ -117,7 +117,7 @@ def test_published_labels_are_counted_as_they_are_published():
     release = rt.publish(job, frame=people(), seed=1)
     assert release.count().lower == release.count().upper == len(release.frame())
     with pytest.raises(rt.RequestError, match="a condition on values cannot be put to them"):
-        release.count(pl.col("town") > 3)
+        release.count(pl.col("illness") > 3)
 
 
 def test_draws_hit_each_value_exactly_as_often_as_the_matrix_says(monkeypatch):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from reticent.errors import RequestError
-from reticent.query.asked import understood
+from reticent.query.asked import Aggregate, understood
 from reticent.query.conditions import condition
 from reticent.query.keys import keyed
 from reticent.release.answer import LEVEL, Answer
@@ -31,11 +31,13 @@ def ask(
             put = replace(question, aggregate=one.name, column=one.column, condition=both(where, here))
             of = str(one) if len(asked.aggregates) > 1 else None
             answers.append(replace(kind.estimate(tables, manifest, put), keys=keys or None, level=float(level), of=of))
-        if not keys or not all(map(_nothing, answers)):
+        if not keys or not all(map(_nothing, asked.aggregates, answers)):
             found += answers
     return found if asked.by or len(asked.aggregates) > 1 else found[0]
 
 
-def _nothing(answer: Answer) -> bool:
+def _nothing(aggregate: Aggregate, answer: Answer) -> bool:
     """No row is selected: SQL has no such group."""
-    return answer.upper == 0 == answer.lower == answer.estimate or (answer.estimate is None and answer.upper is None)
+    if aggregate.name == "count":
+        return answer.upper == 0
+    return answer.estimate is None and answer.upper is None and answer.lower is None
