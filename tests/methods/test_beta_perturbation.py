@@ -16,6 +16,7 @@ from reticent.models.promises import Promises
 from reticent.randomness import Random
 from reticent.recipe.perturbed import Perturbed
 from reticent.recipe.recipe import WITHHELD
+from reticent.release.asking.redrawn import Redrawn
 from reticent.release.files import write_data
 from reticent.release.reconstruction import Reconstruction
 from tests.audit.releases import resealed
@@ -167,7 +168,8 @@ def test_the_estimated_variance_is_unbiased():
     counts, among = np.array([30.0, 5.0, 65.0]), np.array([1.0, 0.0, 1.0])
     weight = np.linalg.inv(matrix.matrix) @ among
     true = sum(n * (row @ weight**2 - (row @ weight) ** 2) for n, row in zip(counts, matrix.matrix, strict=True))
-    assert matrix.variance(counts @ matrix.matrix, among) == pytest.approx(true)
+    redrawn = Redrawn(None, matrix.values, None, matrix)
+    assert redrawn.total((counts @ matrix.matrix)[None], among[None])[1] ** 2 == pytest.approx(true)
 
 
 def test_expectation_maximisation_is_never_negative_where_inversion_is():

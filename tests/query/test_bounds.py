@@ -68,7 +68,21 @@ def test_bounds_never_miss(kind: str):
         condition, column = asked(rng, kind)
         outcomes = {of: [oracle.outcome(condition, of, row) for row in made.original] for of in (None, column)}
         for name, found in zip(("rows", *questions.AGGREGATES), answers(made, condition, column), strict=True):
-            true = oracle.aggregated("count", outcomes[None]) if name == "rows" else oracle.aggregated(name, outcomes[column])
+            true = (
+                oracle.aggregated("count", outcomes[None])
+                if name == "rows"
+                else oracle.aggregated(name, outcomes[column])
+            )
             if true is not None:
-                assert found.lower is None or found.lower <= float(true) * (1 + 1e-15), (name, column, condition, made.tables)
-                assert found.upper is None or float(true) <= found.upper * (1 + 1e-15), (name, column, condition, made.tables)
+                assert found.lower is None or found.lower <= float(true) * (1 + 1e-15), (
+                    name,
+                    column,
+                    condition,
+                    made.tables,
+                )
+                assert found.upper is None or float(true) <= found.upper * (1 + 1e-15), (
+                    name,
+                    column,
+                    condition,
+                    made.tables,
+                )

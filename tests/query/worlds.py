@@ -44,7 +44,12 @@ def drawn(rng, rows: int) -> list[dict]:
 @cache
 def manifest(kind: str):
     frame = pl.DataFrame(drawn(np.random.default_rng(1), 60))
-    columns = {"age": rt.quasi(numeric=True), "town": rt.quasi(), "note": rt.insensitive(), "pay": rt.sensitive(type="numeric")}
+    columns = {
+        "age": rt.quasi(numeric=True),
+        "town": rt.quasi(),
+        "note": rt.insensitive(),
+        "pay": rt.sensitive(type="numeric"),
+    }
     if kind == "generalized":
         job = rt.Job(columns=columns, promises=[rt.KAnonymity(2)])
     elif kind == "anatomized":
@@ -94,13 +99,19 @@ def grouped(rng, sizes: list[int], kind: str) -> World:
         sensitive += [(group, *span) for span in held]
         exact = [{name: row[name] for name in ("age", "town", "note")} for row in rows]
         groups.append((exact, [PAYS[first : last + 1] for first, last in held]))
-    tables = {"quasi": pl.DataFrame(quasi, schema={"age": pl.Int64, "town": pl.String, "note": pl.Int64, "group": pl.Int32})}
+    tables = {
+        "quasi": pl.DataFrame(quasi, schema={"age": pl.Int64, "town": pl.String, "note": pl.Int64, "group": pl.Int32})
+    }
     counted: dict = {}
     for entry in sensitive:
         counted[entry] = counted.get(entry, 0) + 1
     tables["sensitive"] = _sensitive(counted, kind)
     return World(
-        tables, known, original, lambda condition, column: oracle.matched(groups, "pay", condition, column), ("age", "note", "pay")
+        tables,
+        known,
+        original,
+        lambda condition, column: oracle.matched(groups, "pay", condition, column),
+        ("age", "note", "pay"),
     )
 
 
@@ -110,5 +121,12 @@ def _sensitive(counted: dict, kind: str) -> pl.DataFrame:
         for (group, first, last), count in sorted(counted.items())
     ]
     names = ["group", "pay", "count"] if kind == "anatomized" else ["group", "lower", "upper", "label", "count"]
-    types = {"group": pl.Int32, "pay": pl.Int64, "lower": pl.Int64, "upper": pl.Int64, "label": pl.String, "count": pl.Int32}
+    types = {
+        "group": pl.Int32,
+        "pay": pl.Int64,
+        "lower": pl.Int64,
+        "upper": pl.Int64,
+        "label": pl.String,
+        "count": pl.Int32,
+    }
     return pl.DataFrame(rows, schema={name: types[name] for name in names}, orient="row")

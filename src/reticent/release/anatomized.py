@@ -99,9 +99,7 @@ class Anatomized:
             return put.one_by_one()
         sensitive = tables["sensitive"]
         value, values = Rows(sensitive, {}).codes(manifest.sensitive.name)
-        held = tuple(
-            array.astype(np.int64) for array in (sensitive[GROUP].to_numpy(), value, sensitive[COUNT].to_numpy())
-        )
+        held = (sensitive[GROUP].to_numpy().astype(np.int64), value, sensitive[COUNT].to_numpy().astype(np.int64))
         places = np.arange(len(values))
         groups = Grouped(
             put.rows,

@@ -49,7 +49,7 @@ class SampledCounts:
 
     def answer(self, scores: Scores, aggregate: str, *, by: str) -> Answer:
         """How many of the selected people there are, or what their numbers sum or average to."""
-        refuse_extremes(aggregate, "sampled")
+        refuse_extremes(aggregate)
         note = CUT if scores.cut else None
         selected = scores.selected[scores.of_row]
         score = selected if aggregate == "count" else scores.number[scores.of_row]

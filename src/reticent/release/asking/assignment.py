@@ -31,6 +31,8 @@ class Groups:
 
 def best(groups: Groups, worth: np.ndarray, *besides: np.ndarray) -> np.ndarray:
     """(1 + besides, groups): the greatest worth of each group, and what else the pairs of that matching amount to."""
+    if not len(groups.values[0]):
+        return np.zeros((1 + len(besides), groups.many))
     layers = np.array(
         [np.vstack([layer, np.zeros(layer.shape[1])]) for layer in (worth, *besides)]
     )  # the last row type is no row

@@ -169,7 +169,8 @@ def _cut(line: Stretches, constants: Sequence[Any]) -> tuple[np.ndarray, np.ndar
             size = np.where((low == high) & (c <= d), 1.0, size)
         measure.append(np.where(np.isfinite(size), size, 0))
         mean.append(np.where(np.isfinite(c + d), (c + d) / 2, 0))
-    return tuple(np.array(side).T.reshape(len(line.lower), -1) for side in (lower, upper, measure, mean))  # type: ignore[return-value]
+    a, b, c, d = (np.array(side).T.reshape(len(line.lower), -1) for side in (lower, upper, measure, mean))
+    return a, b, c, d
 
 
 def _spread(line: Stretches) -> tuple[np.ndarray, np.ndarray]:

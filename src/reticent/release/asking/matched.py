@@ -126,7 +126,7 @@ def _met(groups: Groups, *apart: str) -> tuple[np.ndarray, np.ndarray, np.ndarra
     rows = pl.DataFrame({"group": groups.rows[0], "row": groups.rows[1]}).unique()
     values = pl.DataFrame({"group": groups.values[0], "value": groups.values[1]}).unique()
     found = rows.join(values, on="group").unique([*apart, "row", "value"], keep="first", maintain_order=True)
-    return tuple(found[name].to_numpy() for name in ("group", "row", "value"))  # type: ignore[return-value]
+    return found["group"].to_numpy(), found["row"].to_numpy(), found["value"].to_numpy()
 
 
 def _without(groups: Groups, row: int, value: int) -> Groups:

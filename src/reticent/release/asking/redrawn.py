@@ -59,10 +59,10 @@ class Scores:
         return cls(selected, number, cells.of_row, bool(((selected > 1e-12) & (selected < 1 - 1e-12)).any()))
 
 
-def refuse_extremes(aggregate: str, kind: str) -> None:
+def refuse_extremes(aggregate: str) -> None:
     if aggregate in ("min", "max"):
         raise RequestError(
-            f"{aggregate.upper()} cannot be answered from a {kind} release where the sensitive column is asked about.",
+            f"{aggregate.upper()} cannot be answered from this release where the sensitive column is asked about.",
             why="Its values were redrawn, and no single row says what a person has.",
             attempt="COUNT, SUM or AVG; or a question that leaves the sensitive column out.",
         )
@@ -82,7 +82,7 @@ class Redrawn:
         return self.model.inverse
 
     def answer(self, condition: Condition | None, aggregate: str, column: str | None, *, by: str) -> Answer:
-        refuse_extremes(aggregate, "perturbed")
+        refuse_extremes(aggregate)
         scores = Scores.of(self.rows, self.values, condition, column)
         wide = len(self.values)
         seen = np.zeros(scores.selected.shape)
