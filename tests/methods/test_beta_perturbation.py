@@ -169,6 +169,7 @@ def test_the_estimated_variance_is_unbiased():
     weight = np.linalg.inv(matrix.matrix) @ among
     true = sum(n * (row @ weight**2 - (row @ weight) ** 2) for n, row in zip(counts, matrix.matrix, strict=True))
     redrawn = Redrawn(None, matrix.values, None, matrix)
+    # All rows are selected, so that what is borrowed from all rows is their own.
     assert redrawn.total((counts @ matrix.matrix)[None], among[None])[1] ** 2 == pytest.approx(true)
 
 

@@ -3,6 +3,8 @@
 A row that holds x shows y with probability M[x, y].  A score s(x) of its true value is estimated by w(y), w = M^-1 s, whose mean is s(x);
 its variance is the mean of w(y)^2 less s(x)^2, and w(y)^2 - (M^-1 s^2)(y) is an unbiased estimate of it (Cao & Karras, VLDB 2012,
 section 5, where s is an indicator).  AVG is a ratio; its error is that of the scores off the mean, to the first order.
+A handful of rows cannot tell its own spread (eight rows may all show one value): as much weight as 30 rows have is given to the spread
+that the same score has over all published rows.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from reticent.release.asking.pieces import Pieces
 from reticent.release.asking.rows import Rows
 from reticent.release.reconstruction import Reconstruction
 
+BORROWED = 30  # rows
 NOBODY = "Nobody is estimated to be in the selection: there is no average."
 
 
@@ -102,5 +105,10 @@ class Redrawn:
 
     def total(self, seen: np.ndarray, score: np.ndarray) -> tuple[float, float]:
         weight = score @ self.inverse.T
-        variance = float((seen * (weight**2 - (score**2) @ self.inverse.T)).sum())
+        each = weight**2 - (score**2) @ self.inverse.T
+        rows = seen.sum(axis=1) * score.any(axis=1)
+        own = float((seen * each).sum())
+        overall = float(rows @ (each @ (seen.sum(axis=0) / max(seen.sum(), 1))))
+        selected = float(rows.sum())
+        variance = (selected * own + BORROWED * overall) / (selected + BORROWED)
         return float((seen * weight).sum()), float(np.sqrt(max(variance, 0.0)))
