@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from reticent.errors import RequestError
-from reticent.query.asked import Aggregate, understood
+from reticent.query.asked import Aggregate, Asked, understood
 from reticent.query.conditions import condition
 from reticent.query.keys import keyed
 from reticent.release.answer import LEVEL, Answer
@@ -18,22 +19,28 @@ def ask(
     tables: Tables, manifest: Manifest, text: str, *, level: float = LEVEL, by: str = "inversion"
 ) -> Answer | list[Answer]:
     """The answer to a question; with GROUP BY or several aggregates a list: by keys, sorted, and then as they are selected."""
+    asked = understood(text, manifest)
+    found = [answer for answer, _ in answered(tables, manifest, asked, level=level, by=by)]
+    return found if asked.by or len(asked.aggregates) > 1 else found[0]
+
+
+def answered(
+    tables: Tables, manifest: Manifest, asked: Asked, *, level: float = LEVEL, by: str = "inversion"
+) -> Iterator[tuple[Answer, Question]]:
+    """Every answer beside the question that the kind was asked."""
     if not 0 < level < 1:
         raise RequestError("The level of an interval lies between 0 and 1.", attempt="level = 0.95.")
-    asked = understood(text, manifest)
     kind = reader(manifest.kind)
     where = condition(asked.where, {column.name: column for column in manifest.columns})
-    question = Question(by=by)
-    found: list[Answer] = []
     for keys, here in keyed(kind, tables, manifest, asked.by):
-        answers = []
+        found = []
         for one in asked.aggregates:
-            put = replace(question, aggregate=one.name, column=one.column, condition=both(where, here))
+            put = Question(by=by, aggregate=one.name, column=one.column, condition=both(where, here))
             of = str(one) if len(asked.aggregates) > 1 else None
-            answers.append(replace(kind.estimate(tables, manifest, put), keys=keys or None, level=float(level), of=of))
-        if not keys or not all(map(_nothing, asked.aggregates, answers)):
-            found += answers
-    return found if asked.by or len(asked.aggregates) > 1 else found[0]
+            answer = replace(kind.estimate(tables, manifest, put), keys=keys or None, level=float(level), of=of)
+            found.append((answer, put))
+        if not keys or not all(_nothing(one, answer) for one, (answer, _) in zip(asked.aggregates, found, strict=True)):
+            yield from found
 
 
 def _nothing(aggregate: Aggregate, answer: Answer) -> bool:
