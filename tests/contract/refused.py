@@ -120,7 +120,7 @@ REFUSED = [
         ("count (an estimate)",),
         "sampled releases",
         sampled,
-        "A sampled release has labels, and a condition on values cannot be put to them.",
+        "This release has labels, and a condition on values cannot be put to them.",
     ),
     Rule(
         ("missing sensitive values, a category",),
@@ -144,7 +144,7 @@ REFUSED = [
         ("count (an estimate)",),
         "labelled releases",
         labelled,
-        "A generalized release has labels, and a condition on values cannot be put to them.",
+        "This release has labels, and a condition on values cannot be put to them.",
     ),
     Rule(
         ("missing sensitive values, a category",),
