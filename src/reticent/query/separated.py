@@ -23,11 +23,12 @@ ELSE = "release.query, or `reticent query` without --print-sql and --at."
 
 @dataclass(frozen=True, slots=True)
 class Separated:
-    """`where` is over exact columns, as SQL; `holding` over the sensitive one."""
+    """`where` is over exact columns, as SQL; `holding` over the sensitive one, and `held` the same as SQL."""
 
     aggregate: str
     where: Any | None
     holding: Condition | None
+    held: Any | None
     by: tuple[str, ...]
 
 
@@ -59,7 +60,7 @@ def separated(asked: Asked, manifest: Manifest) -> Separated:
         raise RequestError(
             f"{aggregate} with a condition on {sensitive!r} is not printed as plain SQL: it is matched.", attempt=ELSE
         )
-    return Separated(aggregate.name, conjunction(apart[0]), holding, asked.by)
+    return Separated(aggregate.name, conjunction(apart[0]), holding, conjunction(apart[1]), asked.by)
 
 
 def held(domain: pl.Series, asked: Separated) -> tuple[object, ...] | None:
