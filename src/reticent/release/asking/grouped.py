@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from reticent.errors import BundleDamaged
 from reticent.release.answer import NOTHING, Answer
 from reticent.release.asking.assignment import Groups
 from reticent.release.asking.axis import Axis, of_values
@@ -36,6 +37,7 @@ class Grouped:
     def answer(
         self, condition: Condition | None, aggregate: str, column: str | None, chances: Callable[[Triple], Chances]
     ) -> Answer:
+        self._check()
         sensitive = str(self.values.name)
         asked = by_column(condition)
         names = [name for name in dict.fromkeys([*asked, *([column] if column else [])]) if name != sensitive]
@@ -54,6 +56,15 @@ class Grouped:
         rows = _counted(self.group, kind[cells.of_row])
         own = numbers_of(self.values) if column == sensitive and values.low is not None else None
         return self._answer(Groups(rows, self.held, self.many), met_by, values, held, own, aggregate, chances)
+
+    def _check(self) -> None:
+        """A release that was forged may have values that are no nodes, or groups with fewer values than rows."""
+        people = np.bincount(self.group, minlength=self.many)
+        values = np.bincount(self.held[0], weights=self.held[2], minlength=self.many)
+        if (self.held[1] < 0).any() or (people > values).any():
+            raise BundleDamaged(
+                "The groups of the release lack values for their rows, or hold some that it does not list."
+            )
 
     def _answer(self, groups: Groups, meets: np.ndarray, values: Axis, held: np.ndarray | None, number: np.ndarray | None,
                 aggregate: str, chances: Callable[[Triple], Chances]) -> Answer:  # fmt: skip

@@ -54,11 +54,17 @@ class Rows:
         try:
             column = scale(entry, texts)
             extents = column.read(texts)
-        except Unreadable:
+            if isinstance(column, Line) and column.kind != "ordinal":
+                return _of_line(name, code, column, extents, asked)
+            return _of_members(entry, code, column, extents, asked)
+        except (
+            ValueError,
+            IndexError,
+            OverflowError,
+            RecursionError,
+            pl.exceptions.PolarsError,
+        ):  # they may quote a label
             raise BundleDamaged(f"A label of column {name!r} cannot be read by the manifest.") from None
-        if isinstance(column, Line) and column.kind != "ordinal":
-            return _of_line(name, code, column, extents, asked)
-        return _of_members(entry, code, column, extents, asked)
 
 
 def _of_line(name: str, code: np.ndarray, line: Line, extents: Sequence[Extent], asked: Sequence[Atom]) -> Axis:
