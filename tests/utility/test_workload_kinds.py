@@ -8,7 +8,7 @@ import pytest
 
 import reticent as rt
 from reticent.engines import local
-from reticent.kernels import member_counts
+from reticent.kernels import expected_counts
 from reticent.utility import errors
 from reticent.utility.workload import FREE, Sampled, Workload
 from tests.query import redraws
@@ -77,16 +77,15 @@ def test_the_width_of_guaranteed_ranges_is_a_share_of_the_span():
 def test_the_kernel_counts_as_a_loop_does():
     rng = np.random.default_rng(2)
     points = rng.integers(0, 4, (2, 30)).astype(np.int32)
-    group, people = rng.integers(0, 3, 30).astype(np.int32), rng.random(30)
-    shares = rng.random((3, 5))
-    until = np.concatenate([np.zeros((3, 1)), np.cumsum(shares, axis=1)], axis=1)
+    expected = rng.random((30, 5))
+    until = np.concatenate([np.zeros((30, 1)), np.cumsum(expected, axis=1)], axis=1)
     lower = np.array([[1, 0, 1], [0, 2, 0]], np.int32)
     upper = np.array([[3, -1, 3], [2, 3, 4]], np.int32)
     found = np.empty(2)
-    member_counts.member_counts(points, group, people, until, lower, upper, found)
+    expected_counts.expected_counts(points, until, lower, upper, found)
     for q in range(2):
         inside = [
             p for p in range(30) if all(upper[q, j] < 0 or lower[q, j] <= points[j, p] <= upper[q, j] for j in range(2))
         ]
-        total = sum(people[p] * shares[group[p], lower[q, 2] : upper[q, 2] + 1].sum() for p in inside)
+        total = sum(expected[p, lower[q, 2] : upper[q, 2] + 1].sum() for p in inside)
         assert found[q] == pytest.approx(total)

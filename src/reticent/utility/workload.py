@@ -29,7 +29,7 @@ import polars as pl
 
 from reticent.door import a, door, share, whole, wholes
 from reticent.errors import JobError
-from reticent.kernels.member_counts import member_counts
+from reticent.kernels.expected_counts import expected_counts
 from reticent.kernels.workload_counts import overlap_counts, select_histograms
 from reticent.release.manifest import ColumnEntry, Manifest
 from reticent.release.reading.boxes import Boxes, boxes
@@ -141,11 +141,15 @@ class Workload:
         return found
 
     def matched(self, members: Members) -> np.ndarray:
+        """People of one point are counted together: what values they are expected to have."""
+        codes, point = np.unique(members.codes, axis=0, return_inverse=True)
+        point = point.reshape(-1)
+        until = np.zeros((len(codes), members.shares.shape[1] + 1))
+        for value, part in enumerate(members.shares.T):
+            until[:, value + 1] = np.bincount(point, members.people * part[members.group], minlength=len(codes))
         found = np.empty(len(self), np.float64)
-        until = np.concatenate([np.zeros((len(members.shares), 1)), np.cumsum(members.shares, axis=1)], axis=1)
-        points = np.ascontiguousarray(members.codes.T, np.int32)
-        people = np.ascontiguousarray(members.people, np.float64)
-        member_counts(points, members.group.astype(np.int32), people, until, self.lower, self.upper, found)
+        points = np.ascontiguousarray(codes.T, np.int32)
+        expected_counts(points, np.cumsum(until, axis=1), self.lower, self.upper, found)
         return found
 
     def sampled(self, release: Sampled, cells: Cells) -> np.ndarray:

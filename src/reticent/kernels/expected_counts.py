@@ -1,20 +1,18 @@
-"""Counting under many range predicates at once, where people are known and the values of their groups are spread over them."""
+"""Counting under many range predicates at once, where people are known and what values they have is expected."""
 
 import cython
 
 
-def member_counts(
+def expected_counts(
     points: cython.int[:, ::1],
-    group: cython.int[::1],
-    people: cython.double[::1],
     until: cython.double[:, ::1],
     lower: cython.int[:, ::1],
     upper: cython.int[:, ::1],
     found: cython.double[::1],
 ):
-    """found[q] = sum over the points within lower[q] .. upper[q] of their people times the share of their group's values in range.
+    """found[q] = sum over the points within lower[q] .. upper[q] of the people there who are expected to hold a value in range.
 
-    `points` is (axes, points); until[g, v] is the share of group g's values below v.  The last column of `lower` and `upper` is the
+    `points` is (axes, points); until[p, v] is how many people of point p are expected to hold a value below v.  The last column of `lower` and `upper` is the
     sensitive one; an axis whose `upper` is below 0 is free.
     """
     q: cython.Py_ssize_t
@@ -34,5 +32,5 @@ def member_counts(
                 while j < axes and (upper[q, j] < 0 or (lower[q, j] <= points[j, p] and points[j, p] <= upper[q, j])):
                     j += 1
                 if j == axes:
-                    total += people[p] * (until[group[p], last] - until[group[p], first])
+                    total += until[p, last] - until[p, first]
             found[q] = total
