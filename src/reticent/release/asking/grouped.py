@@ -14,7 +14,7 @@ from reticent.release.asking.assignment import Groups
 from reticent.release.asking.axis import Axis, of_values
 from reticent.release.asking.condition import Condition
 from reticent.release.asking.independent import between, extreme, tidy
-from reticent.release.asking.laid import Laid, by_column, laid
+from reticent.release.asking.laid import DENSE, Laid, by_column, laid
 from reticent.release.asking.matched import Pairs
 from reticent.release.asking.pieces import Pieces
 from reticent.release.asking.rows import Rows
@@ -153,8 +153,14 @@ def _kinds(meets: np.ndarray, number: np.ndarray | None) -> tuple[np.ndarray, np
 
 def _counted(group: np.ndarray, kind: np.ndarray) -> Triple:
     wide = int(kind.max(initial=0)) + 1
-    word, number = np.unique(group.astype(np.int64) * wide + kind, return_counts=True)
-    return word // wide, word % wide, number.astype(np.int64)
+    word = group.astype(np.int64) * wide + kind
+    if (int(group.max(initial=0)) + 1) * wide <= DENSE:
+        number = np.bincount(word)
+        distinct = np.flatnonzero(number)
+        number = number[distinct]
+    else:
+        distinct, number = np.unique(word, return_counts=True)
+    return distinct // wide, distinct % wide, number.astype(np.int64)
 
 
 def _estimated(

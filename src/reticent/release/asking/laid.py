@@ -11,6 +11,8 @@ from reticent.release.asking.axis import Axis
 from reticent.release.asking.condition import Atom, Condition, atoms
 from reticent.release.asking.rows import Rows
 
+DENSE = 1 << 23
+
 
 @dataclass(frozen=True, eq=False)
 class Laid:
@@ -39,8 +41,23 @@ def laid(rows: Rows, condition: Condition | None, names: Sequence[str]) -> Laid:
     """The columns in `names` as axes."""
     asked = by_column(condition)
     axes = tuple(rows.axis(name, asked.get(name, [])) for name in names)
-    word = np.zeros(len(rows), np.int64)
+    word, room = np.zeros(len(rows), np.int64), 1
     for axis in axes:
-        _, word = np.unique(word * len(axis.may) + axis.code, return_inverse=True)
-    _, first, of_row = np.unique(word, return_index=True, return_inverse=True)
-    return Laid(axes, {axis.name: axis.code[first] for axis in axes}, of_row.reshape(-1), len(first))
+        if room * len(axis.may) > DENSE:
+            word, room = compact(word, room)
+        word, room = word * len(axis.may) + axis.code, room * len(axis.may)
+    of_row, many = compact(word, room)
+    first = np.zeros(many, np.int64)
+    first[of_row] = np.arange(len(rows))
+    return Laid(axes, {axis.name: axis.code[first] for axis in axes}, of_row, many)
+
+
+def compact(word: np.ndarray, room: int) -> tuple[np.ndarray, int]:
+    """Numbers below `room` as the places of the distinct ones, and how many these are: counted where there is room, else sorted."""
+    if room > DENSE:
+        distinct, place = np.unique(word, return_inverse=True)
+        return place.reshape(-1), len(distinct)
+    held = np.zeros(max(room, 1), bool)
+    held[word] = True
+    place = np.cumsum(held) - 1
+    return place[word], int(held.sum())
