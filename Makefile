@@ -16,7 +16,7 @@ PEERS   := pycanon==1.3.6
 EXTRAS  := postgres,excel,statfiles,stats,query,charts,test,lint,docs
 
 .NOTPARALLEL:
-.PHONY: help venv install build demo test faults hostile lint format bench docs docs-look studies install-check dist lock clean
+.PHONY: help venv install build demo test faults hostile queries lint format bench docs docs-look studies install-check dist lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 12
@@ -39,6 +39,9 @@ faults: $(VENV)/.test $(VENV)/.kernels ## spoil every change of the disk in ever
 
 hostile: $(VENV)/.test $(VENV)/.kernels ## try every forgery, with every reader, and thousands of mutations (EXAMPLES=n of each)
 	@HOSTILE=all HOSTILE_EXAMPLES=$(or $(EXAMPLES),500) $(BIN)/python -m pytest -n $(JOBS) tests/hostile $(ARGS)
+
+queries: $(VENV)/.test $(VENV)/.kernels ## ask 100,000 random questions of every kind and 1,500 draws of each random one
+	@RETICENT_QUERIES=all $(BIN)/python -m pytest -n $(JOBS) tests/query $(ARGS)
 
 lint: $(VENV)/.lint ## check the code with ruff, and its types with mypy
 	@$(BIN)/ruff check .

@@ -13,7 +13,7 @@ import polars as pl
 
 from reticent import notebook
 from reticent.audit.result import Audit
-from reticent.door import a_list, door, flag, optional, path, table, text
+from reticent.door import a_list, door, flag, optional, path, share, table, text
 from reticent.door import cells as counted_cells
 from reticent.errors import ColumnError, RequestError, suggest
 from reticent.owner import keeping, staging
@@ -21,7 +21,7 @@ from reticent.owner.ledger import Ledger
 from reticent.owner.places import refuse_overlap
 from reticent.owner.recovery import recover
 from reticent.release import bundle
-from reticent.release.answer import Answer
+from reticent.release.answer import LEVEL, Answer
 from reticent.release.disk import writing
 from reticent.release.kind import Question, Reader, Sight, reader, tables
 from reticent.release.manifest import ColumnEntry, Manifest
@@ -103,19 +103,19 @@ class Release:
     def count(
         self, where: pl.Expr | None = None, values: Iterable[Any] | None = None, *, by: str = "inversion"
     ) -> Answer:
-        """How many people in a selection have one of the sensitive values: of a perturbed release reconstructed, of an
-        anatomized one expected, with the least and the most possible."""
+        """How many people in a selection of published rows have one of the sensitive values; `query` asks about values."""
         return self._reader.estimate(self.tables, self.manifest, Question.of(where, values, by))
 
-    @door(sql=text)
-    def query(self, sql: str) -> Any:
+    @door(sql=text, level=share, by=text)
+    def query(self, sql: str, *, level: float = LEVEL, by: str = "inversion") -> Any:
         """The `Answer` to a question in SQL, with guaranteed bounds or a standard error where the kind has them.
 
-        With GROUP BY a list of them, each answer with its `keys`.
+        With GROUP BY or several aggregates a list of them, each answer with its `keys`.  `level` is that of the `interval` that a
+        standard error gives; `by` how redrawn values are reconstructed: "inversion", or "em", which is never negative.
         """
         from reticent.query import ask
 
-        return ask(self.tables, self.manifest, sql)
+        return ask(self.tables, self.manifest, sql, level=level, by=by)
 
     @door(sql=text, dialect=text, table=text)
     def sql(self, sql: str, dialect: str, table: str = "release") -> str:

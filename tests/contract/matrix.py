@@ -216,6 +216,16 @@ def estimate(pair: Pair, folder: Path) -> None:
     assert 0 < answer.estimate < release.manifest.rows
 
 
+def query(pair: Pair, folder: Path) -> None:
+    release, _, _ = released(pair)
+    rows = stands_for(release)
+    count, mean = release.query("SELECT COUNT(*), AVG(age) FROM release WHERE age < 40 OR age >= 60")
+    assert 0 <= count.lower <= count.estimate <= count.upper <= rows
+    assert mean.lower <= mean.estimate <= mean.upper
+    held = release.query(f'SELECT "{pair.sensitive}", COUNT(*) FROM release GROUP BY "{pair.sensitive}"')
+    assert abs(sum(one.estimate for one in held) - rows) < 1e-6 * rows
+
+
 def value_counts(pair: Pair, folder: Path) -> None:
     release, frame, _ = released(pair)
     found = release.value_counts(pair.sensitive)
@@ -262,6 +272,7 @@ FEATURES = [
     *(Feature(f"attack {name}", attack(name), ("attack", "counts")) for name in catalogue.ATTACKS),
     Feature("frame(bounds=True)", bounds),
     Feature("count (an estimate)", estimate, ("condition",)),
+    Feature("query (SQL)", query),
     Feature("value_counts", value_counts, ("counts",)),
     Feature("to_database, SQLite", database),
     Feature("save", saved),

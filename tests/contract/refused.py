@@ -127,7 +127,7 @@ REFUSED = [
         ("count (an estimate)",),
         "sampled releases",
         sampled,
-        "A sampled release has labels, and a condition on values cannot be put to them.",
+        "This release has labels, and a condition on values cannot be put to them.",
     ),
     Rule(
         ("missing sensitive values, a category",),
@@ -151,7 +151,7 @@ REFUSED = [
         ("count (an estimate)",),
         "labelled releases",
         labelled,
-        "A generalized release has labels, and a condition on values cannot be put to them.",
+        "This release has labels, and a condition on values cannot be put to them.",
     ),
     Rule(
         ("missing sensitive values, a category",),

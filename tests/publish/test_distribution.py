@@ -220,17 +220,16 @@ def test_a_forged_value_is_found_against_the_source():
     [
         ("SELECT MEDIAN(income) FROM r", "not understood"),
         ("DELETE FROM r", "not understood"),
-        ("SELECT SUM(income) FROM r WHERE income > 3", "COUNT only"),
-        ("SELECT COUNT(*) FROM r WHERE income > 3 OR age > 3", "mixes"),
-        ("SELECT SUM(age) FROM r", "sensitive column"),
+        ("SELECT SUM(region) FROM r", "no numbers"),
+        ("SELECT COUNT(*) FROM r WHERE income > age", "one column with a value"),
         ("SELECT COUNT(*) FROM r WHERE town = 'x'", "no column 'town'"),
         ("SELECT COUNT(*) FROM r WHERE region LIKE 'N%'", "Like"),
         ("SELECT COUNT(*) FROM r WHERE age > 'old'", "compared with a text"),
         ("SELECT COUNT(*) FROM r, s", "JOIN"),
         ("SELECT COUNT(*) FROM (SELECT * FROM r)", "one table"),
-        ("SELECT COUNT(*), SUM(income) FROM r", "2 aggregates"),
+        ("SELECT COUNT(*) OVER () FROM r", "Window"),
+        ("SELECT region FROM r GROUP BY region", "no aggregate"),
         ("SELECT COUNT(DISTINCT income) FROM r", "DISTINCT"),
-        ("SELECT COUNT(*) FROM r GROUP BY income", "GROUP BY"),
         ("SELECT age, COUNT(*) FROM r", "GROUP BY"),
         ("SELECT COUNT(*) FROM r ORDER BY age", "ORDER BY"),
         ("what?", "understood"),
@@ -328,13 +327,10 @@ def test_sums_that_do_not_fit_are_refused():
     assert "64 bits" in refused(lambda: job("uniform"), frame)
 
 
-def test_a_generalized_release_is_not_asked_for_values():
+def test_the_labels_of_a_generalized_release_are_not_read_by_plain_sql():
     made = rt.Job(columns=COLUMNS, promises=[rt.KAnonymity(5)])
-    release = rt.publish(made, frame=people())
-    with pytest.raises(rt.RequestError):
-        release.query("SELECT COUNT(*) FROM r WHERE income = 10")
-    with pytest.raises(rt.RequestError, match="bounds"):
-        release.sql("SELECT COUNT(*) FROM r", "duckdb")
+    with pytest.raises(rt.RequestError, match="labels"):
+        rt.publish(made, frame=people()).sql("SELECT COUNT(*) FROM r", "duckdb")
 
 
 @pytest.mark.parametrize("within", ["sa-only", "qi-sa", "hilbert"])

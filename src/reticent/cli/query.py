@@ -14,17 +14,20 @@ EXAMPLE = 'reticent query patients-release "SELECT AVG(cost) FROM release WHERE 
 
 def query(
     release: Annotated[Path, typer.Argument(metavar="RELEASE", help="A release folder.", show_default=False)],
-    question: Annotated[str, typer.Argument(metavar="SQL", help="SELECT COUNT(*), or SUM, AVG, MIN or MAX of the sensitive column, FROM release WHERE ... GROUP BY ...", show_default=False)],
+    question: Annotated[str | None, typer.Argument(metavar="SQL", help="SELECT COUNT(*), or SUM, AVG, MIN or MAX of columns, FROM release WHERE ... GROUP BY ...", show_default=False)] = None,
     print_sql: Annotated[
         str | None, typer.Option("--print-sql", metavar="DATABASE", help="Print the question as plain SQL of duckdb, sqlite or postgresql over the exported tables.", show_default=False)
     ] = None,
     at: Annotated[str | None, typer.Option("--at", metavar="URL", help="Ask a database that `reticent export` wrote to.", show_default=False)] = None,
     table: Annotated[str, typer.Option("--table", metavar="NAME", help="What the exported tables are called: NAME_quasi, ...")] = "release",
+    level: Annotated[float, typer.Option("--level", metavar="SHARE", help="The level of intervals, where answers are random.")] = 0.95,
+    by: Annotated[str, typer.Option("--by", metavar="inversion|em", help="How redrawn values are reconstructed.")] = "inversion",
+    file: Annotated[Path | None, typer.Option("--file", metavar="FILE", help="A file of questions, a semicolon after each, instead of SQL.", show_default=False)] = None,
     json: Json = False,
 ) -> None:  # fmt: skip
     """Ask a release in SQL: an estimate with the least and the greatest value that is possible, or a standard error.
 
-    Conditions may be any on the columns that are published as they are; one on the sensitive column goes with COUNT.
+    Conditions are on any published columns: AND, OR, NOT, comparisons, BETWEEN, IN, IS NULL.
     """
     from reticent.cli.printing import say, say_json
     from reticent.errors import RequestError
@@ -33,6 +36,9 @@ def query(
     if not release.is_dir():
         raise RequestError(f"There is no release folder {release}.", attempt="the folder that `reticent publish` made.")
     opened = open_release(release)
+    if question is None or file is not None:
+        _list(opened, question, file, json)
+        return
     if print_sql is not None:
         text = opened.sql(question, print_sql, table)
         if json:
@@ -45,7 +51,7 @@ def query(
 
         found = ask_at(opened.manifest, question, at, table)
     else:
-        found = opened.query(question)
+        found = opened.query(question, level=level, by=by)
     answers = found if isinstance(found, list) else [found]
     if json:
         say_json([one.to_dict() for one in answers] if isinstance(found, list) else found.to_dict())
@@ -53,18 +59,52 @@ def query(
     _table(answers)
 
 
+def _list(opened: Any, question: str | None, file: Path | None, json: bool) -> None:
+    """Every question of a file."""
+    from reticent.cli.printing import say, say_json
+    from reticent.errors import RequestError
+
+    if file is None or question is not None:
+        raise RequestError(
+            "A release is asked one question, or those of a file.", attempt="SQL in quotes, or --file FILE."
+        )
+    from reticent.query.listed import measured, questions_in
+
+    found = measured(opened.tables, opened.manifest, questions_in(file))
+    if json:
+        say_json(found)
+        return
+    for asked in dict.fromkeys(line["question"] for line in found):
+        say(asked)
+        _rows(
+            [
+                {name: value for name, value in line.items() if name != "question"}
+                for line in found
+                if line["question"] == asked
+            ]
+        )
+
+
 def _table(answers: list[Any]) -> None:
+    _rows([one.to_dict() for one in answers])
+
+
+def _rows(rows: list[dict[str, Any]]) -> None:
     from reticent.cli.printing import number, say, say_table
 
-    rows = [one.to_dict() for one in answers]
+    notes = list(dict.fromkeys(row.pop("note") for row in rows if "note" in row))
     names = list(dict.fromkeys(name for row in rows for name in row))
     if not rows:
         say("No row is selected.")
         return
     say_table(names, [[_shown(row.get(name), number) for name in names] for row in rows])
+    for note in notes:
+        say(note)
 
 
 def _shown(value: Any, number: Any) -> str:
     if value is None:
         return "NULL"
+    if isinstance(value, list):
+        return " to ".join(number(end) for end in value)
     return number(value) if isinstance(value, int | float) and not isinstance(value, bool) else str(value)

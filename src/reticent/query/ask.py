@@ -2,55 +2,49 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
-import polars as pl
-
 from reticent.errors import RequestError
-from reticent.query.asked import Asked, understood
-from reticent.query.conditions import expression
-from reticent.release.answer import Answer
-from reticent.release.kind import Question, Reader, Tables, reader
+from reticent.query.asked import Aggregate, Asked, understood
+from reticent.query.conditions import condition
+from reticent.query.keys import keyed
+from reticent.release.answer import LEVEL, Answer
+from reticent.release.asking.condition import both
+from reticent.release.kind import Question, Tables, reader
 from reticent.release.manifest import Manifest
 
 
-def ask(tables: Tables, manifest: Manifest, text: str) -> Answer | list[Answer]:
-    """The answer to a question; with GROUP BY one for each combination that is selected, sorted."""
-    kind = reader(manifest.kind)
+def ask(
+    tables: Tables, manifest: Manifest, text: str, *, level: float = LEVEL, by: str = "inversion"
+) -> Answer | list[Answer]:
+    """The answer to a question; with GROUP BY or several aggregates a list: by keys, sorted, and then as they are selected."""
     asked = understood(text, manifest)
-    refuse_unanswered(kind, manifest, asked)
-    question = as_question(kind, tables, manifest, asked)
-    if not asked.by:
-        return kind.estimate(tables, manifest, question)
-    rows = tables[kind.files[0]]
-    chosen = rows if question.where is None else rows.filter(question.where)
-    found = []
-    for keys in chosen.select(asked.by).unique().sort(asked.by, nulls_last=True).iter_rows(named=True):
-        here = [pl.col(name).eq_missing(pl.lit(value, rows.schema[name])) for name, value in keys.items()]
-        where = pl.all_horizontal(here) if question.where is None else question.where & pl.all_horizontal(here)
-        found.append(replace(kind.estimate(tables, manifest, replace(question, where=where)), keys=keys))
-    return found
+    found = [answer for answer, _ in answered(tables, manifest, asked, level=level, by=by)]
+    return found if asked.by or len(asked.aggregates) > 1 else found[0]
 
 
-def refuse_unanswered(kind: Reader, manifest: Manifest, asked: Asked) -> None:
-    known = kind.aggregates(manifest)
-    if asked.aggregate not in known:
-        raise RequestError(
-            f"{asked.aggregate.upper()} of {manifest.sensitive.name!r} cannot be answered from this {manifest.kind} release.",
-            attempt=" or ".join(name.upper() for name in known) + ".",
-        )
+def answered(
+    tables: Tables, manifest: Manifest, asked: Asked, *, level: float = LEVEL, by: str = "inversion"
+) -> Iterator[tuple[Answer, Question]]:
+    """Every answer beside the question that the kind was asked."""
+    if not 0 < level < 1:
+        raise RequestError("The level of an interval lies between 0 and 1.", attempt="level = 0.95.")
+    kind = reader(manifest.kind)
+    where = condition(asked.where, {column.name: column for column in manifest.columns})
+    for keys, here in keyed(kind, tables, manifest, asked.by):
+        found = []
+        for one in asked.aggregates:
+            put = Question(by=by, aggregate=one.name, column=one.column, condition=both(where, here))
+            of = str(one) if len(asked.aggregates) > 1 else None
+            answer = replace(kind.estimate(tables, manifest, put), keys=keys or None, level=float(level), of=of)
+            found.append((answer, put))
+        if not keys or not all(_nothing(one, answer) for one, (answer, _) in zip(asked.aggregates, found, strict=True)):
+            yield from found
 
 
-def as_question(kind: Reader, tables: Tables, manifest: Manifest, asked: Asked) -> Question:
-    columns = {column.name: column for column in manifest.columns}
-    return Question(expression(asked.where, columns), held(kind, tables, manifest, asked), aggregate=asked.aggregate)
-
-
-def held(kind: Reader, tables: Tables, manifest: Manifest, asked: Asked) -> tuple[object, ...] | None:
-    """The values of the domain that meet the condition on the sensitive column; None where there is no such condition."""
-    if asked.holding is None:
-        return None
-    columns = {column.name: column for column in manifest.columns}
-    condition = expression(asked.holding, columns)
-    values = kind.domain(tables, manifest).to_frame()
-    return tuple((values if condition is None else values.filter(condition)).to_series().to_list())
+def _nothing(aggregate: Aggregate, answer: Answer) -> bool:
+    """No row is selected: SQL has no such group."""
+    if aggregate.name == "count":
+        return answer.upper == 0
+    return answer.estimate is None and answer.upper is None and answer.lower is None

@@ -1,7 +1,7 @@
-"""A question as it was understood: SQL text -> an aggregate, a condition on exact columns, one on the sensitive column, GROUP BY.
+"""A question as it was understood: SQL text -> aggregates, a condition, GROUP BY.
 
-Understood is SELECT [columns,] COUNT(*) | COUNT, SUM, AVG, MIN or MAX of the sensitive column FROM release [WHERE ...] [GROUP BY
-columns].  What is not understood is refused by its name: nothing is answered that was not asked.
+Understood is SELECT [columns,] COUNT(*) | COUNT, SUM, AVG, MIN or MAX of a column [, ...] FROM release [WHERE ...] [GROUP BY columns].
+What is not understood is refused by its name: nothing is answered that was not asked.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from reticent.errors import RequestError, suggest
-from reticent.query.conditions import conjunction, parts, typed_condition
+from reticent.query.conditions import typed_condition
 from reticent.release.manifest import ColumnEntry, Manifest
-from reticent.table.roles import Role
+from reticent.table.types import dtype_named
 
 AGGREGATES: dict[Any, str] = {exp.Count: "count", exp.Sum: "sum", exp.Avg: "avg", exp.Min: "min", exp.Max: "max"}
-SHAPE = "SELECT COUNT(*) or SUM, AVG, MIN or MAX of the sensitive column FROM release WHERE ... GROUP BY ..."
+SHAPE = "SELECT COUNT(*) or SUM, AVG, MIN or MAX of a column FROM release WHERE ... GROUP BY ..."
 CLAUSES = {
     "joins": "JOIN", "having": "HAVING", "order": "ORDER BY", "limit": "LIMIT", "offset": "OFFSET", "distinct": "DISTINCT",
     "with_": "WITH", "with": "WITH", "windows": "WINDOW", "qualify": "QUALIFY", "laterals": "LATERAL",
@@ -28,36 +28,34 @@ CLAUSES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """`where` is over exact columns, `holding` over the sensitive one; literals have the types of their columns."""
+class Aggregate:
+    """`column` None: of rows."""
 
-    aggregate: str
+    name: str
+    column: str | None
+
+    def __str__(self) -> str:
+        return f"{self.name.upper()}({self.column or '*'})"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """`where` is checked, and its literals have the types of their columns."""
+
+    aggregates: tuple[Aggregate, ...]
     where: Any | None
-    holding: Any | None
     by: tuple[str, ...]
 
 
 def understood(text: str, manifest: Manifest) -> Asked:
     tree = _select(text)
     columns = {column.name: column for column in manifest.columns}
-    if len(manifest.named(Role.SENSITIVE)) != 1:
-        raise RequestError("A question is put to a release with one sensitive column.", attempt="its frame().")
-    sensitive = manifest.sensitive.name
     grouping = tree.args.get("group")
-    by = tuple(_column(one, columns) for one in (grouping.expressions if grouping else ()))
-    if sensitive in by:
-        raise RequestError(
-            f"GROUP BY {sensitive!r} is not understood: no row says its value.", attempt="GROUP BY other columns."
-        )
-    aggregate = _aggregate(tree.expressions, by, columns, sensitive)
-    where, holding = _conditions(tree.args.get("where"), columns, sensitive)
-    if holding is not None and aggregate != "count":
-        raise RequestError(
-            f"A condition on {sensitive!r} goes with COUNT only, not with {aggregate.upper()}.",
-            why="Which rows meet it is not published.",
-            attempt=f"COUNT(*) with it, or {aggregate.upper()} without.",
-        )
-    return Asked(aggregate, where, holding, by)
+    by = tuple(dict.fromkeys(_column(one, columns) for one in (grouping.expressions if grouping else ())))
+    where = tree.args.get("where")
+    return Asked(
+        _aggregates(tree.expressions, by, columns), None if where is None else typed_condition(where.this, columns), by
+    )
 
 
 def _select(text: str) -> exp.Select:
@@ -82,8 +80,8 @@ def _select(text: str) -> exp.Select:
     return tree
 
 
-def _aggregate(shown: Sequence[Any], by: Sequence[str], columns: dict[str, ColumnEntry], sensitive: str) -> str:
-    """The one aggregate; other columns that are shown are those of GROUP BY."""
+def _aggregates(shown: Sequence[Any], by: Sequence[str], columns: dict[str, ColumnEntry]) -> tuple[Aggregate, ...]:
+    """What is asked for; other columns that are shown are those of GROUP BY."""
     found = []
     for one in shown:
         inner = one.this if isinstance(one, exp.Alias) else one
@@ -93,49 +91,36 @@ def _aggregate(shown: Sequence[Any], by: Sequence[str], columns: dict[str, Colum
                     f"{inner.name!r} is shown and is not in GROUP BY.", attempt=f"GROUP BY {inner.name}."
                 )
         elif type(inner) in AGGREGATES:
-            found.append(inner)
+            found.append(_aggregate(inner, columns))
         else:
             raise RequestError(f"{type(inner).__name__} is not understood as what to select.", attempt=SHAPE + ".")
-    if len(found) != 1:
-        raise RequestError(
-            f"The question has {len(found)} aggregates: one is answered.", attempt="one question for each."
-        )
-    name, of = AGGREGATES[type(found[0])], found[0].this
-    if isinstance(of, exp.Distinct) or found[0].args.get("expressions"):
-        raise RequestError(f"{name.upper()}(DISTINCT ...) is not understood.", attempt=f"{name.upper()}({sensitive}).")
+    if not found:
+        raise RequestError("The question has no aggregate.", attempt=SHAPE + ".")
+    return tuple(dict.fromkeys(found))
+
+
+def _aggregate(one: Any, columns: dict[str, ColumnEntry]) -> Aggregate:
+    name, of = AGGREGATES[type(one)], one.this
+    if isinstance(of, exp.Distinct) or one.args.get("expressions"):
+        raise RequestError(f"{name.upper()}(DISTINCT ...) is not understood.", attempt=f"{name.upper()} of a column.")
     if name == "count" and isinstance(of, exp.Star):
-        return name
+        return Aggregate(name, None)
     if not isinstance(of, exp.Column):
         raise RequestError(
-            f"{name.upper()} of an expression is not understood.", attempt=f"{name.upper()}({sensitive})."
+            f"{name.upper()} of an expression is not understood.", attempt=f"{name.upper()} of a column."
         )
-    if _column(of, columns) != sensitive:
+    column = columns[_column(of, columns)]
+    if name != "count" and not dtype_named(column.dtype).is_numeric():
         raise RequestError(
-            f"{name.upper()} is of the sensitive column {sensitive!r}; {of.name!r} is another.",
-            attempt=f"{name.upper()}({sensitive}); a column that is published as it is can be aggregated from frame().",
+            f"{name.upper()} of {column.name!r} cannot be answered: its values are no numbers.",
+            attempt=f"COUNT(*), with a condition on it, or {name.upper()} of a column of numbers.",
         )
-    return name
-
-
-def _conditions(where: Any | None, columns: dict[str, ColumnEntry], sensitive: str) -> tuple[Any | None, Any | None]:
-    """What is asked of exact columns and what of the sensitive one: two conditions, both to be met."""
-    apart: tuple[list[Any], list[Any]] = ([], [])
-    for part in parts(None if where is None else where.this):
-        checked = typed_condition(part, columns)
-        names = {column.name for column in checked.find_all(exp.Column)}
-        if sensitive in names and len(names) > 1:
-            raise RequestError(
-                f"A condition that mixes {sensitive!r} with other columns is not understood.",
-                why="Which rows meet it is not published.",
-                attempt="conditions joined by AND, each on the sensitive column or on others.",
-            )
-        apart[sensitive in names].append(checked)
-    return conjunction(apart[0]), conjunction(apart[1])
+    return Aggregate(name, column.name)
 
 
 def _column(one: Any, columns: dict[str, ColumnEntry]) -> str:
     if not isinstance(one, exp.Column):
-        raise RequestError("GROUP BY is by columns.", attempt="GROUP BY region.")
+        raise RequestError("GROUP BY is by columns.", attempt="GROUP BY and the name of a column.")
     if one.name not in columns:
         raise RequestError(f"The release has no column {one.name!r}.", attempt=suggest(one.name, list(columns)))
     return one.name

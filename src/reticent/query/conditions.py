@@ -1,4 +1,4 @@
-"""Conditions of a question: checked, their literals brought to the types of their columns, and as a Polars expression.
+"""Conditions of a question: checked, their literals brought to the types of their columns, and as estimators take them.
 
 AND, OR, NOT, comparisons, BETWEEN, IN and IS NULL, with SQL's three-valued logic: a row for which a condition is unknown is not
 selected.
@@ -6,25 +6,21 @@ selected.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import reduce
+from math import isfinite
 from typing import Any
 
 import polars as pl
 from sqlglot import exp
 
 from reticent.errors import RequestError, suggest
+from reticent.release.asking.condition import NULL, Atom, Condition, Joined, Negated
 from reticent.release.manifest import ColumnEntry
 from reticent.table.types import dtype_named, typed
 
-COMPARED: dict[Any, Callable[[Any, Any], Any]] = {
-    exp.EQ: lambda a, b: a == b,
-    exp.NEQ: lambda a, b: a != b,
-    exp.GT: lambda a, b: a > b,
-    exp.GTE: lambda a, b: a >= b,
-    exp.LT: lambda a, b: a < b,
-    exp.LTE: lambda a, b: a <= b,
-}
+COMPARED: dict[Any, str] = {exp.EQ: "=", exp.NEQ: "<>", exp.GT: ">", exp.GTE: ">=", exp.LT: "<", exp.LTE: "<="}
+TURNED = {"=": "=", "<>": "<>", ">": "<", ">=": "<=", "<": ">", "<=": ">="}
 KNOWN = "AND, OR, NOT, =, <>, <, <=, >, >=, BETWEEN, IN (...) and IS NULL, on columns and values"
 
 
@@ -69,12 +65,19 @@ def typed_condition(one: Any, columns: Mapping[str, ColumnEntry]) -> Any:
 def _comparison(one: Any, columns: Mapping[str, ColumnEntry]) -> Any:
     left, right = one.left, one.right
     if isinstance(left, exp.Column) and isinstance(right, exp.Column):
-        return type(one)(this=_column(left, columns), expression=_column(right, columns))
+        for side in (left, right):
+            _column(side, columns)
+        raise RequestError(
+            f"A comparison of {left.name!r} with {right.name!r} is not understood: a comparison is of one column with a value.",
+            attempt=f"{KNOWN}.",
+        )
     if isinstance(left, exp.Column):
         return type(one)(this=_column(left, columns), expression=_literal(right, columns[left.name]))
     if isinstance(right, exp.Column):
         return type(one)(this=_literal(left, columns[_column(right, columns).name]), expression=_column(right, columns))
-    raise RequestError("A comparison without a column is not understood.", attempt=f"{KNOWN}.")
+    strange = next((type(side).__name__ for side in (left, right) if not isinstance(side, exp.Literal)), None)
+    said = "A comparison without a column" if strange is None else f"{strange} in a comparison"
+    raise RequestError(f"{said} is not understood.", attempt=f"{KNOWN}.")
 
 
 def _column(one: Any, columns: Mapping[str, ColumnEntry]) -> exp.Column:
@@ -97,12 +100,8 @@ def _literal(one: Any, column: ColumnEntry) -> Any:
         raise RequestError(f"{type(inner).__name__} is not understood as a value.", attempt=f"{KNOWN}.")
     text = sign + inner.name
     if dtype.is_numeric():
-        try:
-            float(text)
-        except ValueError:
-            raise RequestError(
-                f"{column.name!r} holds numbers, and it is compared with a text.", attempt="a number."
-            ) from None
+        if not _finite(text):
+            raise RequestError(f"{column.name!r} holds numbers, and it is compared with a text.", attempt="a number.")
         return exp.Literal.number(text)
     if dtype == pl.String:
         return exp.Literal.string(text)
@@ -121,36 +120,58 @@ def value(literal: Any, column: ColumnEntry) -> Any:
         return bool(literal.this)
     text = literal.name
     if dtype_named(column.dtype).is_numeric():
-        return int(text) if text.lstrip("+-").isdigit() else float(text)
+        whole = text.lstrip("+-").isdigit() and abs(int(text)) < 1 << 62
+        return int(text) if whole else float(text)
     return typed([text], column.dtype)[0]
 
 
-def expression(one: Any | None, columns: Mapping[str, ColumnEntry]) -> pl.Expr | None:
-    """A typed condition as a Polars expression."""
-    return None if one is None else _expression(one, columns)
+def _finite(text: str) -> bool:
+    try:
+        return isfinite(float(text))
+    except ValueError:
+        return False
 
 
-def _expression(one: Any, columns: Mapping[str, ColumnEntry]) -> pl.Expr:
+def condition(one: Any | None, columns: Mapping[str, ColumnEntry]) -> Condition | None:
+    """A typed condition as estimators take it."""
+    return None if one is None else _condition(one, columns)
+
+
+def _condition(one: Any, columns: Mapping[str, ColumnEntry]) -> Condition:
     if isinstance(one, exp.Paren):
-        return _expression(one.this, columns)
-    if isinstance(one, exp.And):
-        return _expression(one.left, columns) & _expression(one.right, columns)
-    if isinstance(one, exp.Or):
-        return _expression(one.left, columns) | _expression(one.right, columns)
+        return _condition(one.this, columns)
+    if isinstance(one, exp.And | exp.Or):
+        return Joined(isinstance(one, exp.And), (_condition(one.left, columns), _condition(one.right, columns)))
     if isinstance(one, exp.Not):
-        return ~_expression(one.this, columns)
+        return Negated(_condition(one.this, columns))
     if isinstance(one, exp.Is):
-        return pl.col(one.this.name).is_null()
-    column = next(one.find_all(exp.Column)).name
-    entry = columns[column]
+        return Atom(one.this.name, NULL)
+    entry = columns[next(one.find_all(exp.Column)).name]
     if isinstance(one, exp.Between):
-        low, high = (value(one.args[end], entry) for end in ("low", "high"))
-        return (pl.col(column) >= low) & (pl.col(column) <= high)
+        return Joined(True, (_atom(entry, ">=", one.args["low"]), _atom(entry, "<=", one.args["high"])))
     if isinstance(one, exp.In):
-        return reduce(lambda a, b: a | b, (pl.col(column) == value(each, entry) for each in one.expressions))
+        return Joined(False, tuple(_atom(entry, "=", each) for each in one.expressions))
     assert isinstance(one, exp.Binary)
-    sides = [
-        pl.col(side.name) if isinstance(side, exp.Column) else pl.lit(value(side, entry))
-        for side in (one.left, one.right)
-    ]
-    return COMPARED[type(one)](*sides)
+    if isinstance(one.left, exp.Column):
+        return _atom(entry, COMPARED[type(one)], one.right)
+    return _atom(entry, TURNED[COMPARED[type(one)]], one.left)
+
+
+def _atom(column: ColumnEntry, test: str, literal: Any) -> Atom:
+    found = Atom(column.name, test, value(literal, column))
+    _refuse_beyond(column, found)
+    return found
+
+
+def _refuse_beyond(column: ColumnEntry, atom: Atom) -> None:
+    """A comparison that values beyond a declared top or bottom would answer differently is not told by the release."""
+    for end, side, alike in ((column.top, "top", ("<", ">=")), (column.bottom, "bottom", (">", "<="))):
+        if end is None:
+            continue
+        limit = value(exp.Literal.string(str(end)), column)
+        beyond = atom.value > limit if side == "top" else atom.value < limit
+        if beyond or (atom.value == limit and atom.test not in alike):
+            raise RequestError(
+                f"Column {column.name!r} is published up to a declared {side} of {end}: what lies beyond it is not told apart.",
+                attempt=f"{column.name} {alike[1]} {end}.",
+            )

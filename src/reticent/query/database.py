@@ -34,9 +34,9 @@ def ask_at(manifest: Manifest, text: str, url: str, table: str) -> Answer | list
 
 def _answer(row: dict[str, Any], by: tuple[str, ...]) -> Answer:
     keys = {name: row[name] for name in by} or None
-    if row["lower"] is None:
+    if row.get("lower") is None and row.get("estimate") is None:
         return NOTHING
-    return Answer(row.get("estimate"), row["lower"], row["upper"], keys=keys)
+    return Answer(row.get("estimate"), row.get("lower"), row.get("upper"), row.get("std_error"), keys=keys)
 
 
 def _run(url: str, sql: str) -> tuple[list[str], list[tuple[Any, ...]]]:

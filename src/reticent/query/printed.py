@@ -1,4 +1,4 @@
-"""A question as plain SQL over the tables of a transformed release: count the selected rows of each group, look up, add up.
+"""A question as plain SQL over the tables of a release: count the selected rows of each group, look up, add up.
 
 No function of ours and no extension: what runs is GROUP BY, a join and a sum (Koudas et al., VLDB 2009, section 3.3).  A view could
 not do it, because the reader's condition belongs below its aggregation.
@@ -10,8 +10,8 @@ import numpy as np
 from sqlglot import exp
 
 from reticent.errors import RequestError, suggest
-from reticent.query.ask import held, refuse_unanswered
-from reticent.query.asked import Asked, understood
+from reticent.query.asked import understood
+from reticent.query.separated import ELSE, Separated, held, separated
 from reticent.release.annotated import Annotated
 from reticent.release.guaranteed import covered, wanted
 from reticent.release.kind import reader
@@ -29,13 +29,17 @@ def printed(manifest: Manifest, text: str, dialect: str, table: str = "release")
     if dialect not in DIALECTS:
         raise RequestError(f"SQL of {dialect!r} is not printed.", attempt=suggest(dialect, list(DIALECTS)))
     kind = reader(manifest.kind)
-    if kind.files != TABLES:
+    if kind.files not in (TABLES, TABLES[:2]):
         raise RequestError(
-            f"A {manifest.kind} release has no table of bounds to look up: its answers are computed.",
-            attempt="release.query, or `reticent query` without --print-sql.",
+            f"Questions to a {manifest.kind} release are not printed as plain SQL: "
+            + (
+                "its labels are texts that a database does not read."
+                if kind.labelled
+                else "it has no table of bounds to look up."
+            ),
+            attempt="release.query, or `reticent query` without --print-sql and --at.",
         )
-    asked = understood(text, manifest)
-    refuse_unanswered(kind, manifest, asked)
+    asked = separated(understood(text, manifest), manifest)
     names = {name: ".".join(quoted(part) for part in f"{table}_{name}".split(".")) for name in TABLES}
     keys = [f"reticent_key{at}" for at in range(len(asked.by))]
     columns = [f"{quoted(name)} AS {key}" for name, key in zip(asked.by, keys, strict=True)]
@@ -45,13 +49,15 @@ def printed(manifest: Manifest, text: str, dialect: str, table: str = "release")
     picked = f"picked AS (\n  SELECT {listed}, COUNT(*) AS reticent_n FROM {names['quasi']}{condition}\n  GROUP BY {group}\n)"
     shown = "".join(f"{key} AS {quoted(name)}, " for name, key in zip(asked.by, keys, strict=True))
     ending = f"\nGROUP BY {', '.join(keys)}\nORDER BY {', '.join(keys)}" if keys else ""
+    if kind.files != TABLES:
+        return _spread(manifest, asked, dialect, names, picked, shown, ending)
     if asked.aggregate == "count":
         return _count(manifest, asked, dialect, names, picked, shown, ending)
     return _looked_up(manifest, asked, dialect, names, picked, shown, ending)
 
 
 def _looked_up(
-    manifest: Manifest, asked: Asked, dialect: str, names: dict[str, str], picked: str, shown: str, ending: str
+    manifest: Manifest, asked: Separated, dialect: str, names: dict[str, str], picked: str, shown: str, ending: str
 ) -> str:
     keys = "".join(f"p.reticent_key{at}, " for at in range(len(asked.by)))
     join = (
@@ -78,10 +84,11 @@ def _looked_up(
 
 
 def _count(
-    manifest: Manifest, asked: Asked, dialect: str, names: dict[str, str], picked: str, shown: str, ending: str
+    manifest: Manifest, asked: Separated, dialect: str, names: dict[str, str], picked: str, shown: str, ending: str
 ) -> str:
     whole, double = WHOLE[dialect], DOUBLE[dialect]
-    values = held(reader(manifest.kind), {}, manifest, asked)
+    kind = reader(manifest.kind)
+    values = held(kind.domain({}, manifest), asked)
     if values is None:
         columns = ", ".join(
             f"CAST(COALESCE(SUM(reticent_n), 0) AS {whole}) AS {side}" for side in ("estimate", "lower", "upper")
@@ -102,6 +109,31 @@ def _count(
         f"CAST(COALESCE(SUM(reticent_n * {_by_group(manifest, share, dialect)}), 0) AS {double}) AS estimate, "
         f"CAST(COALESCE(SUM(CASE WHEN reticent_n > total - within THEN reticent_n - (total - within) ELSE 0 END), 0) AS {whole}) AS lower, "
         f"CAST(COALESCE(SUM(CASE WHEN reticent_n < touching THEN reticent_n ELSE touching END), 0) AS {whole}) AS upper"
+    )
+    return f"WITH {picked},\n{held_},\n{looked}\nSELECT {shown}{columns}\nFROM looked{ending}"
+
+
+def _spread(
+    manifest: Manifest, asked: Separated, dialect: str, names: dict[str, str], picked: str, shown: str, ending: str
+) -> str:
+    """Of groups that list their values as they are: every matching alike, and the least and the most of all matchings."""
+    if asked.aggregate != "count":
+        raise RequestError(
+            f"{asked.aggregate.upper()} is not printed as plain SQL: there is no table of bounds to look it up in.",
+            attempt=ELSE,
+        )
+    whole, double = WHOLE[dialect], DOUBLE[dialect]
+    among = "1 = 1" if asked.held is None else asked.held.sql(dialect=DIALECTS[dialect])
+    keys = "".join(f"p.reticent_key{at}, " for at in range(len(asked.by)))
+    held_ = (
+        f'held AS (\n  SELECT "group", SUM("count") AS total, SUM(CASE WHEN {among} THEN "count" ELSE 0 END) AS among\n'
+        f'  FROM {names["sensitive"]} GROUP BY "group"\n)'
+    )
+    looked = f'looked AS (\n  SELECT {keys}p.reticent_n, h.* FROM picked p JOIN held h ON h."group" = p."group"\n)'
+    columns = (
+        f"COALESCE(SUM(CAST(reticent_n AS {double}) * CAST(among AS {double}) / CAST(total AS {double})), 0) AS estimate, "
+        f"CAST(COALESCE(SUM(CASE WHEN reticent_n + among > total THEN reticent_n + among - total ELSE 0 END), 0) AS {whole}) AS lower, "
+        f"CAST(COALESCE(SUM(CASE WHEN reticent_n < among THEN reticent_n ELSE among END), 0) AS {whole}) AS upper"
     )
     return f"WITH {picked},\n{held_},\n{looked}\nSELECT {shown}{columns}\nFROM looked{ending}"
 

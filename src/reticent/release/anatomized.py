@@ -1,10 +1,11 @@
 """The anatomized kind as its recipient reads it: exact quasi-identifiers with a group, sensitive values by group.
 
-A count of rows that meet a condition on quasi-identifiers and hold one of some values: of group g, with a_g rows that meet the
-condition, c_g that hold one of the values and s_g in all,
+A question is answered with every way to match the rows and the values of a group being equally likely, and bounded over all ways.
+For a count of rows that meet a condition on quasi-identifiers and hold one of some values, of group g, with a_g rows that meet the
+condition, c_g that hold one of the values and s_g in all, that is
 
-    estimate   sum of a_g c_g / s_g            each way to match rows and values within a group being equally likely
-    lower      sum of max(0, a_g + c_g - s_g)  the least and the most that any way gives: guaranteed
+    estimate   sum of a_g c_g / s_g
+    lower      sum of max(0, a_g + c_g - s_g)
     upper      sum of min(a_g, c_g)
 """
 
@@ -17,6 +18,9 @@ import numpy as np
 import polars as pl
 
 from reticent.release.answer import Answer
+from reticent.release.asking.grouped import Chances, Grouped, Triple
+from reticent.release.asking.put import Put
+from reticent.release.asking.rows import Rows
 from reticent.release.bounds import exact_bounds
 from reticent.release.data import Schema
 from reticent.release.kind import Question, Sight, Tables
@@ -48,6 +52,8 @@ class Anatomized:
     files: ClassVar[tuple[str, ...]] = ("quasi", "sensitive")
     own: ClassVar[dict[str, Checker]] = {}
     optional: ClassVar[frozenset[str]] = frozenset()
+    labelled: ClassVar[bool] = False
+    elsewhere: ClassVar[bool] = True
 
     def check(self, manifest: Manifest) -> None:
         if not manifest.named(Role.QUASI) or len(manifest.named(Role.SENSITIVE)) != 1:
@@ -83,27 +89,28 @@ class Anatomized:
     def value_counts(self, tables: Tables, manifest: Manifest, column: str) -> pl.DataFrame:
         return tables["sensitive"].group_by(column).agg(pl.col(COUNT).cast(pl.Int64).sum().alias("count"))
 
-    def aggregates(self, manifest: Manifest) -> tuple[str, ...]:
-        return ("count",)
-
     def domain(self, tables: Tables, manifest: Manifest) -> pl.Series:
         return tables["sensitive"][manifest.sensitive.name].unique()
 
     def estimate(self, tables: Tables, manifest: Manifest, question: Question) -> Answer:
-        """How many rows that meet a condition hold one of the values: expected, least and most."""
-        quasi, sensitive, column = tables["quasi"], tables["sensitive"], manifest.sensitive.name
-        rows = quasi if question.where is None else quasi.filter(question.where)
-        asked = question.values
-        held = sensitive if asked is None else sensitive.filter(pl.col(column).is_in(list(asked)))
-        groups = _groups(sensitive)
-        sizes = np.bincount(sensitive[GROUP], weights=sensitive[COUNT], minlength=groups)
-        met = np.bincount(rows[GROUP], minlength=groups).astype(np.float64)
-        among = np.bincount(held[GROUP], weights=held[COUNT], minlength=groups)
-        return Answer(
-            float((met * among / np.maximum(sizes, 1)).sum()),
-            float(np.maximum(met + among - sizes, 0).sum()),
-            float(np.minimum(met, among).sum()),
+        """Every matching of a group's rows and values alike, with bounds over all of them."""
+        put = Put.of(tables["quasi"], manifest, question)
+        if not put.sensitive:
+            return put.one_by_one()
+        sensitive = tables["sensitive"]
+        value, values = Rows(sensitive, {}).codes(manifest.sensitive.name)
+        held = (sensitive[GROUP].to_numpy().astype(np.int64), value, sensitive[COUNT].to_numpy().astype(np.int64))
+        places = np.arange(len(values))
+        groups = Grouped(
+            put.rows,
+            tables["quasi"][GROUP].to_numpy(),
+            values,
+            places,
+            places,
+            held,
+            max(map(_groups, tables.values())),
         )
+        return groups.answer(put.condition, put.aggregate, put.column, lambda rows: _alike(rows, held))
 
     def readme(self, manifest: Manifest) -> str:
         column = manifest.sensitive.name
@@ -144,6 +151,15 @@ def _limits(manifest: Manifest) -> list[str]:
         *several_rows(manifest, "who knows that their rows share a value can compare the groups of these rows"),
         FOR_ALL,
     ]
+
+
+def _alike(rows: Triple, held: Triple) -> Chances:
+    """Every row of a group holds each of its values with their share."""
+    left = pl.DataFrame(dict(zip(("group", "kind", "rows"), rows, strict=True)))
+    right = pl.DataFrame(dict(zip(("group", "value", "number"), held, strict=True)))
+    right = right.with_columns(share=pl.col("number") / pl.col("number").sum().over("group"))
+    both = left.join(right, on="group")
+    return Chances(*(both[name].to_numpy() for name in ("kind", "value", "share", "rows")))
 
 
 def _groups(sensitive: pl.DataFrame) -> int:

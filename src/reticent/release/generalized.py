@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import polars as pl
 
-from reticent.errors import RequestError
 from reticent.release.answer import Answer
+from reticent.release.asking.put import Put
 from reticent.release.bounds import with_bounds
 from reticent.release.data import Schema
 from reticent.release.kind import Question, Sight, Tables
@@ -34,6 +34,8 @@ class Generalized:
     files: ClassVar[tuple[str, ...]] = ("data",)
     own: ClassVar[dict[str, Checker]] = {}
     optional: ClassVar[frozenset[str]] = frozenset()
+    labelled: ClassVar[bool] = True
+    elsewhere: ClassVar[bool] = False
 
     def check(self, manifest: Manifest) -> None:
         if not manifest.named(Role.QUASI):
@@ -55,16 +57,14 @@ class Generalized:
     def value_counts(self, tables: Tables, manifest: Manifest, column: str) -> pl.DataFrame:
         return tables["data"].group_by(column).len("count")
 
-    def aggregates(self, manifest: Manifest) -> tuple[str, ...]:
-        return ("count",)
-
     def domain(self, tables: Tables, manifest: Manifest) -> pl.Series:
         return tables["data"][manifest.sensitive.name].unique()
 
     def estimate(self, tables: Tables, manifest: Manifest, question: Question) -> Answer:
-        raise RequestError(
-            "A generalized release has labels, and a condition on values cannot be put to them.", attempt="its frame()."
-        )
+        """Uniform within each row's box, with bounds over all tables that the labels cover."""
+        data = tables["data"]
+        shown = None if question.where is None else self.frame(tables, manifest, bounds=True)
+        return Put.of(data, manifest, question, shown, labels=True).one_by_one()
 
     def readme(self, manifest: Manifest) -> str:
         listed = " and ".join(f"`{name}`" for name in manifest.data)

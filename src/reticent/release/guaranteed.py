@@ -1,8 +1,9 @@
 """Aggregates over a transformed release with guaranteed bounds (Koudas et al., VLDB 2009, section 3.3).
 
 Quasi-identifiers are exact, so the number a_g of selected rows of each group is known.  Which of the group's N_g published values they
-have is not: the least and greatest SUM, MIN and MAX over all choices stand in `bounds`.  With a condition on the sensitive column,
-of N_g values c_g lie within the condition whatever they are and d_g may:
+have is not: the least and greatest SUM, MIN and MAX over all choices stand in `bounds`.  Other questions are matched
+(`asking/matched.py`); for a count with a condition on the sensitive column, where of N_g values c_g lie within the condition
+whatever they are and d_g may, that is
 
     COUNT   lower sum of max(0, a_g - (N_g - c_g))    upper sum of min(a_g, d_g)
 
@@ -16,28 +17,67 @@ import polars as pl
 
 from reticent.release.annotated import Annotated
 from reticent.release.answer import NOTHING, Answer
-from reticent.release.kind import Question, Tables
+from reticent.release.asking.condition import atoms
+from reticent.release.asking.grouped import Chances, Grouped, Triple
+from reticent.release.asking.put import Put
+from reticent.release.kind import Tables
 from reticent.release.manifest import Manifest
+from reticent.table.types import typed
 
 GROUP, COUNT, SELECTED = "group", "count", "selected"
 ROUNDING = 2.0**-52
 
 
-def answer(tables: Tables, manifest: Manifest, question: Question) -> Answer:
-    quasi = tables["quasi"]
-    chosen = quasi[GROUP] if question.where is None else quasi.filter(question.where)[GROUP]
-    met = np.bincount(chosen.to_numpy(), minlength=1).astype(np.int64)
-    group = np.flatnonzero(met)
+def answer(tables: Tables, manifest: Manifest, put: Put) -> Answer:
+    """Looked up in `bounds` where a condition leaves the sensitive column out and a number of it is asked for; else matched."""
+    column = manifest.sensitive.name
     annotated = Annotated.of(manifest)
-    if question.aggregate == "count":
-        return _count(tables["sensitive"], annotated, group, met[group], question)
+    if put.aggregate == "count" or put.column != column or any(atom.column == column for atom in atoms(put.condition)):
+        return _matched(tables, manifest, annotated, put)
+    met = np.bincount(tables["quasi"][GROUP].to_numpy()[put.chosen()], minlength=1).astype(np.int64)
+    group = np.flatnonzero(met)
     if not len(group):
         return NOTHING
     found = looked_up(tables["bounds"], group, met[group])
     places = np.array([float(text) for text in annotated.texts])
-    if question.aggregate in ("sum", "avg"):
-        return _sum(found, annotated, places, group, met[group], question.aggregate)
-    return _extreme(found, annotated, places, group, met[group], question.aggregate)
+    if put.aggregate in ("sum", "avg"):
+        return _sum(found, annotated, places, group, met[group], put.aggregate)
+    return _extreme(found, annotated, places, group, met[group], put.aggregate)
+
+
+def _matched(tables: Tables, manifest: Manifest, annotated: Annotated, put: Put) -> Answer:
+    sensitive, column = tables["sensitive"], manifest.sensitive
+    values = typed(list(annotated.texts), column.dtype).alias(column.name)
+    held = (
+        sensitive[GROUP].to_numpy().astype(np.int64),
+        nodes_of(annotated, sensitive),
+        sensitive[COUNT].to_numpy().astype(np.int64),
+    )
+    group = tables["quasi"][GROUP].to_numpy()
+    groups = Grouped(
+        put.rows,
+        group,
+        values,
+        annotated.first,
+        annotated.last,
+        held,
+        int(max(held[0].max(initial=-1), group.max(initial=-1))) + 1,
+    )
+    return groups.answer(put.condition, put.aggregate, put.column, lambda rows: _under_targets(annotated, rows))
+
+
+def _under_targets(annotated: Annotated, rows: Triple) -> Chances:
+    """Every row holds each value with the probability of its group's target."""
+    wide = int(rows[1].max(initial=0)) + 1
+    word, at = np.unique(annotated.target_of(rows[0]) * wide + rows[1], return_inverse=True)
+    number = np.bincount(at.reshape(-1), weights=rows[2], minlength=len(word))
+    values = len(annotated.texts)
+    return Chances(
+        np.repeat(word % wide, values),
+        np.tile(np.arange(values), len(word)),
+        annotated.floats[word // wide].reshape(-1),
+        np.repeat(number, values),
+    )
 
 
 def looked_up(bounds: pl.DataFrame, group: np.ndarray, met: np.ndarray) -> dict[str, np.ndarray]:
@@ -82,25 +122,6 @@ def _extreme(found: dict[str, np.ndarray], annotated: Annotated, places: np.ndar
     chance = -np.diff(all_beyond, prepend=1.0)
     expected = float(chance @ (places if least else places[::-1]))
     return Answer(min(max(expected, lower), upper), lower, upper)
-
-
-def _count(
-    sensitive: pl.DataFrame, annotated: Annotated, group: np.ndarray, met: np.ndarray, question: Question
-) -> Answer:
-    rows = int(met.sum())
-    if question.values is None:
-        return Answer(rows, rows, rows)
-    inside, touching = covered(annotated, question.values)
-    node = nodes_of(annotated, sensitive)
-    held, count = sensitive[GROUP].to_numpy().astype(np.int64), sensitive[COUNT].to_numpy()
-    size = int(held.max()) + 1
-    total, within, may = (
-        np.bincount(held, weights=np.where(mask, count, 0), minlength=size).astype(np.int64)[group]
-        for mask in (np.ones(len(count), bool), inside[node], touching[node])
-    )
-    asked = wanted(annotated, question.values)
-    estimate = float((annotated.floats @ asked)[annotated.target_of(group)] @ met)
-    return Answer(estimate, int(np.maximum(met - (total - within), 0).sum()), int(np.minimum(met, may).sum()))
 
 
 def wanted(annotated: Annotated, values: tuple[object, ...]) -> np.ndarray:

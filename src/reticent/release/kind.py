@@ -13,6 +13,7 @@ import polars as pl
 from reticent import catalogue
 from reticent.errors import BundleDamaged
 from reticent.release.answer import Answer
+from reticent.release.asking.condition import Condition
 from reticent.release.data import Quoted, Schema, read_data
 from reticent.release.formulas import QUOTED
 from reticent.release.manifest import Manifest
@@ -24,16 +25,19 @@ Tables = Mapping[str, pl.DataFrame]
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """An aggregate over the people who meet `where`, a condition on the columns of `frame()`, and hold one of `values`.
+    """An aggregate over the people who meet a condition.
 
-    `values` None: any.  `aggregate` is "count" or, of the sensitive column, "sum", "avg", "min" or "max"; `by` how a perturbed
-    release is reconstructed.
+    `condition` is over the values of columns, as SQL puts it; `where` over the rows of `frame()`, as they are published; `values` are
+    sensitive ones of which a person holds one.  All that are given are to be met.  `aggregate` is "count" (of rows, or of values of
+    `column`), "sum", "avg", "min" or "max"; of the sensitive column where `column` is None.  `by`: how a perturbed release is reconstructed.
     """
 
     where: pl.Expr | None = None
     values: tuple[Any, ...] | None = None
     by: str = "inversion"
     aggregate: str = "count"
+    column: str | None = None
+    condition: Condition | None = None
 
     @classmethod
     def of(cls, where: pl.Expr | None, values: Iterable[Any] | None, by: str) -> Question:
@@ -66,6 +70,8 @@ class Reader(Protocol):
     files: tuple[str, ...]  # the data files' names, without what follows the dot
     own: Mapping[str, Checker]  # the manifest's fields that only this kind has
     optional: frozenset[str]  # those of them that may be absent
+    labelled: bool  # whether quasi-identifiers are published as labels, not as they were
+    elsewhere: bool  # whether a row does not show its own sensitive value: it is in another file, or was redrawn
 
     def check(self, manifest: Manifest) -> None:
         """Raise `Misshapen` where the manifest's parts do not belong together."""
@@ -87,9 +93,6 @@ class Reader(Protocol):
 
     def value_counts(self, tables: Tables, manifest: Manifest, column: str) -> pl.DataFrame:
         """The published values of a sensitive column with the `count` of rows that hold each; refused where they are not people's."""
-
-    def aggregates(self, manifest: Manifest) -> tuple[str, ...]:
-        """Of COUNT, SUM, AVG, MIN and MAX those that can be asked of the sensitive column, in small letters."""
 
     def domain(self, tables: Tables, manifest: Manifest) -> pl.Series:
         """The values that the sensitive column can hold, typed: what a condition on it is looked up in."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import polars as pl
@@ -10,6 +10,8 @@ import polars as pl
 from reticent.errors import RequestError
 from reticent.release import shape
 from reticent.release.answer import Answer
+from reticent.release.asking.put import Put
+from reticent.release.asking.redrawn import Redrawn
 from reticent.release.bounds import exact_bounds
 from reticent.release.data import Schema
 from reticent.release.kind import Question, Sight, Tables
@@ -53,6 +55,8 @@ class Perturbed:
         "distribution": shape.listed(shape.number),
     }
     optional: ClassVar[frozenset[str]] = frozenset({"distribution"})
+    labelled: ClassVar[bool] = False
+    elsewhere: ClassVar[bool] = True
 
     def check(self, manifest: Manifest) -> None:
         if not manifest.named(Role.QUASI) or len(manifest.named(Role.SENSITIVE)) != 1:
@@ -84,17 +88,18 @@ class Perturbed:
             attempt="release.count, which estimates them.",
         )
 
-    def aggregates(self, manifest: Manifest) -> tuple[str, ...]:
-        return ("count",)
-
     def domain(self, tables: Tables, manifest: Manifest) -> pl.Series:
         column = manifest.sensitive
         return typed(list(manifest.own["values"]), column.dtype).alias(column.name)
 
     def estimate(self, tables: Tables, manifest: Manifest, question: Question) -> Answer:
-        """Reconstructed, with a standard error."""
-        found = Reconstruction.of(manifest)
-        return found.count(tables["data"], question.where, question.values, by=question.by)
+        """Reconstructed, with a standard error; exact where the sensitive column is not asked about."""
+        put = Put.of(tables["data"], manifest, question)
+        if not put.sensitive:
+            return replace(put.one_by_one(), std_error=0.0)
+        model = Reconstruction.of(manifest)
+        redrawn = Redrawn(put.rows, model.values, model.shown(tables["data"]), model)
+        return redrawn.answer(put.condition, put.aggregate, put.column, by=question.by)
 
     def readme(self, manifest: Manifest) -> str:
         column = manifest.sensitive.name

@@ -1,24 +1,19 @@
 """Counts behind redrawn values (Cao & Karras, VLDB 2012, section 5).
 
 Of the rows in a selection, e'_v show value v; those that held v_i are estimated as N' = E' M^-1 (inversion: unbiased, may be
-negative), or by expectation-maximisation (never negative; ERRATA 5.8).  For the rows whose value is in a set with indicator s, the
-estimate is sum_v e'_v w_v with w = M^-1 s, and since rows are redrawn independently sum_v e'_v w_v (w_v - 1) is an unbiased
-estimate of its variance.
+negative), or by expectation-maximisation (never negative; ERRATA 5.8).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import polars as pl
 
 from reticent.errors import RequestError
-from reticent.release.answer import Answer
 from reticent.release.manifest import Manifest
 from reticent.table.types import typed
 
@@ -47,12 +42,14 @@ class Reconstruction:
         except np.linalg.LinAlgError:
             raise RequestError("The matrix of this release cannot be inverted.", attempt='by = "em".') from None
 
-    def observed(self, frame: pl.DataFrame, where: pl.Expr | None = None) -> np.ndarray:
-        """How many selected rows show each value."""
-        rows = frame if where is None else frame.filter(where)
-        counted = rows.group_by(self.column).len(name="\x00rows")
-        both = self.values.to_frame().join(counted, on=self.column, how="left", maintain_order="left")
-        return both["\x00rows"].fill_null(0).to_numpy().astype(np.float64)
+    def shown(self, frame: pl.DataFrame) -> np.ndarray:
+        """The place of each row's value among those of the matrix."""
+        place = pl.DataFrame({self.column: self.values, "\x00place": np.arange(len(self.values))})
+        return (
+            frame.select(self.column)
+            .join(place, on=self.column, how="left", nulls_equal=True, maintain_order="left")["\x00place"]
+            .to_numpy()
+        )
 
     def invert(self, observed: np.ndarray) -> np.ndarray:
         """Rows of observed counts -> rows of estimated counts, unbiased."""
@@ -71,29 +68,3 @@ class Reconstruction:
             if moved <= STILL * max(seen.sum(), 1):
                 break
         return found.reshape(np.shape(observed))
-
-    def among(self, values: Iterable[Any] | None) -> np.ndarray:
-        """The indicator of a set of sensitive values; None is all of them."""
-        if values is None:
-            return np.ones(len(self.values))
-        return self.values.is_in(list(values)).to_numpy().astype(np.float64)
-
-    def variance(self, observed: np.ndarray, among: np.ndarray) -> np.ndarray:
-        """Of the inverted count of the values in `among`; unbiased, not below 0."""
-        weight = self.inverse @ among
-        return np.maximum(observed @ (weight * (weight - 1)), 0)
-
-    def count(
-        self,
-        frame: pl.DataFrame,
-        where: pl.Expr | None = None,
-        values: Iterable[Any] | None = None,
-        *,
-        by: str = "inversion",
-    ) -> Answer:
-        """How many of the selected rows held one of the values, with the standard error that redrawing brings."""
-        if by not in ("inversion", "em"):
-            raise RequestError(f"Reconstruction by {by!r} is not known.", attempt='by = "inversion" or "em".')
-        observed, among = self.observed(frame, where), self.among(values)
-        counts = self.invert(observed) if by == "inversion" else self.maximise(observed)
-        return Answer(float(counts @ among), std_error=float(np.sqrt(self.variance(observed, among))))

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
 import polars as pl
 
 from reticent.errors import RequestError
 from reticent.release import shape
 from reticent.release.answer import Answer
+from reticent.release.asking.put import Put
+from reticent.release.asking.redrawn import Scores
 from reticent.release.bounds import with_bounds
 from reticent.release.data import Schema
 from reticent.release.kind import Question, Sight, Tables
@@ -18,7 +19,7 @@ from reticent.release.manifest import Manifest
 from reticent.release.markup import code
 from reticent.release.numbered import refuse_more, refuse_unlisted, refuse_wild
 from reticent.release.numbers import fraction
-from reticent.release.sampled_counts import SampledCounts, Selected
+from reticent.release.sampled_counts import SampledCounts
 from reticent.release.shape import Checker, Misshapen
 from reticent.release.wording import FOR_ALL, coarser_columns, heading, persons, promise_sentence, several_rows
 from reticent.table.cells import Cells
@@ -49,6 +50,8 @@ class Sampled:
     files: ClassVar[tuple[str, ...]] = ("data",)
     own: ClassVar[dict[str, Checker]] = {"p": _probability, "k": _least, "domain": shape.listed(shape.text)}
     optional: ClassVar[frozenset[str]] = frozenset()
+    labelled: ClassVar[bool] = True
+    elsewhere: ClassVar[bool] = True
 
     def check(self, manifest: Manifest) -> None:
         if not manifest.named(Role.QUASI) or len(manifest.named(Role.SENSITIVE)) != 1:
@@ -86,33 +89,25 @@ class Sampled:
             attempt="release.count, which estimates them.",
         )
 
-    def aggregates(self, manifest: Manifest) -> tuple[str, ...]:
-        return ("count",)
-
     def domain(self, tables: Tables, manifest: Manifest) -> pl.Series:
         column = manifest.sensitive
         return typed(list(manifest.own["domain"]), column.dtype).alias(column.name)
 
     def estimate(self, tables: Tables, manifest: Manifest, question: Question) -> Answer:
-        """A condition on the labels, or on the ends that frame(bounds=True) gives, selects whole groups."""
-        frame = self.frame(tables, manifest, bounds=True)
-        column = manifest.sensitive.name
-        chosen = np.ones(len(frame), bool)
-        if question.where is not None:
-            if column in question.where.meta.root_names():
-                raise RequestError(
-                    f"{column!r} was perturbed: a condition on it would select by noise.",
-                    attempt="values=[...], which reconstructs how many have them.",
-                )
-            chosen = _selected(frame, question.where)
-        if question.by not in ("inversion", "em"):
-            raise RequestError(f"Reconstruction by {question.by!r} is not known.", attempt='by = "inversion" or "em".')
-        counts = SampledCounts.of(tables["data"], manifest)
-        found = counts.answer(Selected.rows(chosen), question.values, question.aggregate)
-        if question.by == "em" and question.aggregate == "count" and question.values is not None:
-            among = counts.domain.is_in(list(question.values)).to_numpy()
-            return Answer(float(counts.histogram(chosen, by="em")[among].sum()), std_error=found.std_error)
-        return found
+        """Reconstructed, weighted by G; over quasi-identifiers alone G is exact, and so are the bounds."""
+        data, column = tables["data"], manifest.sensitive.name
+        if question.where is not None and column in question.where.meta.root_names():
+            raise RequestError(
+                f"{column!r} was perturbed: a condition on it would select by noise.",
+                attempt="values=[...], which reconstructs how many have them.",
+            )
+        shown = None if question.where is None else self.frame(tables, manifest, bounds=True)
+        put = Put.of(data, manifest, question, shown, labels=True)
+        if not put.sensitive:
+            return put.one_by_one(data[SIZE].to_numpy())
+        counts = SampledCounts.of(data, manifest)
+        scores = Scores.of(put.rows, counts.domain, put.condition, put.column)
+        return counts.answer(scores, put.aggregate, by=question.by)
 
     def readme(self, manifest: Manifest) -> str:
         column, own = manifest.sensitive.name, manifest.own
@@ -180,16 +175,6 @@ def _limits(manifest: Manifest) -> list[str]:
         ),
         FOR_ALL,
     ]
-
-
-def _selected(frame: pl.DataFrame, where: pl.Expr) -> np.ndarray:
-    try:
-        return frame.select(where.alias("\x00")).to_series().fill_null(False).to_numpy()
-    except pl.exceptions.PolarsError:  # its message quotes values
-        raise RequestError(
-            "A sampled release has labels, and a condition on values cannot be put to them.",
-            attempt="a condition on the ends that frame(bounds=True) gives, such as age_upper < 40.",
-        ) from None
 
 
 READER = Sampled()

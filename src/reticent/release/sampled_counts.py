@@ -1,47 +1,32 @@
 """Counts and sums behind a sampled release (Tao et al. 2008, sections II-C and IV): tuples weighted by G, values reconstructed.
 
-Each published row stands for G people of whom one was drawn, and shows a value that was kept with probability p.  With m values in
-the domain and V a set of them, (1[y in V] - (1 - p) |V| / m) / p has the mean 1[x in V] for a drawn person with value x, and so
+Each published row stands for G people of whom one was drawn, and shows a value that was kept with probability p, or else drawn from
+the m values of the domain.  Of a score s(x) of a person's value, (s(y) - (1 - p) mean of s) / p has the mean s(x), so that
 
-    estimate    sum of G f (1[y in V] - (1 - p) |V| / m) / p        f: the share of the group that meets the condition
+    estimate    sum of G (s(y) - (1 - p) mean of s) / p        s: the share of the group's box that meets the condition, given x
 
-is unbiased as far as f is known.  The standard error has both draws, of the tuple and of its value: the variance of a row is
-(G f / p)^2 t (1 - t), t being the chance that it shows a value of V.  One row tells nothing of its own t, so the overall share is
-taken, which does not make it smaller.  Where only quasi-identifiers are asked about, nothing is random: G is exact, and what is
-not known is who of a group meets the condition: none or all of them are the bounds.
+is unbiased as far as that share is known.  The standard error has both draws, of the tuple and of its value.  One row tells nothing of
+the spread within its own group, so every group is given the spread of all that are selected: what groups differ by is counted in, and
+the error is not made smaller by it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import polars as pl
 
-from reticent.errors import RequestError
 from reticent.release.answer import Answer
+from reticent.release.asking.redrawn import NOBODY, Scores, refuse_extremes
 from reticent.release.manifest import Manifest
 from reticent.table.types import typed
 
-AGGREGATES = ("count", "sum", "avg")
-
-
-@dataclass(frozen=True, eq=False)
-class Selected:
-    """What part of each published row's group meets a condition: expected, at the least and at the most, from 0 to 1."""
-
-    share: np.ndarray
-    least: np.ndarray
-    most: np.ndarray
-
-    @classmethod
-    def rows(cls, chosen: np.ndarray) -> Selected:
-        """Whole groups."""
-        share = chosen.astype(np.float64)
-        return cls(share, share, share)
+CUT = (
+    "The condition selects parts of groups. Their people are taken to be spread evenly over what the labels cover; where they are not, "
+    "the estimate is biased, and neither the standard error nor the interval knows it."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,57 +47,44 @@ class SampledCounts:
         size = frame["G"].to_numpy().astype(np.float64)
         return cls(size, value.to_numpy(), domain, float(Fraction(str(manifest.own["p"]))))
 
-    def answer(self, selected: Selected, values: Iterable[Any] | None = None, aggregate: str = "count") -> Answer:
-        """How many of the selected people hold one of the values, or what their sensitive numbers sum or average to."""
-        if aggregate not in AGGREGATES:
-            raise RequestError(
-                f"A sampled release cannot answer {aggregate!r}.", attempt=f"one of {', '.join(AGGREGATES)}."
-            )
-        if aggregate == "count" and values is None:
-            return self._people(selected)
-        among = (
-            np.ones(len(self.domain)) if values is None else self.domain.is_in(list(values)).to_numpy().astype(float)
-        )
-        score = among if aggregate == "count" else among * self._numbers()
-        estimate, error = self._total(selected.share, score)
+    def answer(self, scores: Scores, aggregate: str, *, by: str) -> Answer:
+        """How many of the selected people there are, or what their numbers sum or average to."""
+        refuse_extremes(aggregate)
+        note = CUT if scores.cut else None
+        selected = scores.selected[scores.of_row]
+        score = selected if aggregate == "count" else scores.number[scores.of_row]
+        weight = selected.max(axis=1)
+        total, error = self.total(score, weight)
+        if by == "em":
+            total = self._maximised(scores, score)
         if aggregate != "avg":
-            return Answer(estimate, std_error=error)
-        people = self._total(selected.share, among)[0] if values is not None else self._people(selected).estimate
-        assert people is not None
-        if people <= 0:
-            raise RequestError("Nobody is estimated to be in the selection: there is no average.")
-        # The error of a ratio, to the first order: that of the sum of what lies off the mean.
-        off = self._total(selected.share, score - among * (estimate / people))[1]
-        return Answer(estimate / people, std_error=off / people)
+            return Answer(total, std_error=error, note=note)
+        people = self._maximised(scores, selected) if by == "em" else self.total(selected, weight)[0]
+        if people < 0.5:
+            return Answer(None, note=NOBODY)
+        _, error = self.total(score - selected * (total / people), weight)
+        return Answer(total / people, std_error=error / people, note=note)
 
-    def _people(self, selected: Selected) -> Answer:
-        expected, least, most = (float(self.size @ share) for share in (selected.share, selected.least, selected.most))
-        return Answer(expected, least, most)
+    def total(self, score: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
+        """The sum of a score of the true values, (rows, values), and its standard error."""
+        shown = (score - (1 - self.p) * score.mean(axis=1, keepdims=True)) / self.p
+        estimate = float(self.size @ shown[np.arange(len(shown)), self.value])
+        seen = np.bincount(self.value, weights=self.size * weight, minlength=len(self.domain))
+        if not seen.sum():
+            return estimate, 0.0
+        chance = seen / seen.sum()
+        spread = np.maximum((shown**2) @ chance - (shown @ chance) ** 2, 0)
+        return estimate, float(np.sqrt((self.size**2) @ spread))
 
-    def _numbers(self) -> np.ndarray:
-        if not self.domain.dtype.is_numeric():
-            raise RequestError("SUM and AVG need a sensitive column of numbers.", attempt="COUNT.")
-        return self.domain.to_numpy().astype(np.float64)
-
-    def _total(self, share: np.ndarray, score: np.ndarray) -> tuple[float, float]:
-        """The sum of a score of the true values, and its standard error."""
-        weight = self.size * share
-        shown = (score[self.value] - (1 - self.p) * score.mean()) / self.p
-        whole = float(weight.sum())
-        mean = float(weight @ shown) / whole if whole else 0.0
-        spread = float(weight @ (shown - mean) ** 2) / whole if whole else 0.0
-        return float(weight @ shown), float(np.sqrt((weight**2).sum() * spread))
-
-    def histogram(self, chosen: np.ndarray | None = None, *, by: str = "inversion") -> np.ndarray:
-        """The reconstructed number of people with each value: unbiased, or by expectation-maximisation not negative."""
-        weight = self.size if chosen is None else self.size * chosen
-        seen = np.bincount(self.value, weights=weight, minlength=len(self.domain))
-        noise = (1 - self.p) / len(self.domain)
-        if by == "inversion":
-            return (seen - noise * seen.sum()) / self.p
-        if by != "em":
-            raise RequestError(f"Reconstruction by {by!r} is not known.", attempt='by = "inversion" or "em".')
-        return maximised(seen, self.p, len(self.domain))
+    def _maximised(self, scores: Scores, score: np.ndarray) -> float:
+        """By row types: of all people of the groups of a type, the most likely counts that are not negative."""
+        wide = len(self.domain)
+        seen = np.bincount(scores.of_row * wide + self.value, weights=self.size, minlength=len(scores.selected) * wide)
+        total = 0.0
+        first = np.unique(scores.of_row, return_index=True)[1]
+        for line, at in zip(seen.reshape(-1, wide), first, strict=True):
+            total += float(maximised(line, self.p, wide) @ score[at])
+        return total
 
 
 def maximised(seen: np.ndarray, p: float, domain: int, steps: int = 2000) -> np.ndarray:

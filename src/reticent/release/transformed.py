@@ -16,6 +16,7 @@ from reticent.errors import RequestError
 from reticent.release import shape
 from reticent.release.annotated import Annotated
 from reticent.release.answer import Answer
+from reticent.release.asking.put import Put
 from reticent.release.bounds import exact_bounds
 from reticent.release.data import Schema
 from reticent.release.guaranteed import COUNT, GROUP, SELECTED, answer
@@ -29,7 +30,6 @@ from reticent.table.cells import Cells
 from reticent.table.roles import Role
 from reticent.table.types import typed
 
-AGGREGATES = ("count", "sum", "avg", "min", "max")
 _WHOLE = "Int32"
 _BOUNDS = ("sum_lower", "sum_upper", "min_lower", "min_upper", "max_lower", "max_upper")
 
@@ -45,6 +45,8 @@ class Transformed:
         "assigned": shape.listed(shape.listed(shape.count)),
     }
     optional: ClassVar[frozenset[str]] = frozenset()
+    labelled: ClassVar[bool] = False
+    elsewhere: ClassVar[bool] = True
 
     def check(self, manifest: Manifest) -> None:
         if not manifest.named(Role.QUASI) or len(manifest.named(Role.SENSITIVE)) != 1:
@@ -69,9 +71,6 @@ class Transformed:
             "sensitive": {GROUP: _WHOLE, "lower": end, "upper": end, "label": "String", COUNT: _WHOLE},
             "bounds": {GROUP: _WHOLE, SELECTED: _WHOLE, **(dict.fromkeys(_BOUNDS, wide) if numeric else {})},
         }
-
-    def aggregates(self, manifest: Manifest) -> tuple[str, ...]:
-        return AGGREGATES if manifest.sensitive.type == "numeric" else ("count",)
 
     def domain(self, tables: Tables, manifest: Manifest) -> pl.Series:
         column = manifest.sensitive
@@ -111,12 +110,11 @@ class Transformed:
         )
 
     def estimate(self, tables: Tables, manifest: Manifest, question: Question) -> Answer:
-        if question.aggregate not in self.aggregates(manifest):
-            raise RequestError(
-                f"{question.aggregate.upper()} of {manifest.sensitive.name!r} cannot be answered: its values are no numbers.",
-                attempt="COUNT(*), with a condition on it.",
-            )
-        return answer(tables, manifest, question)
+        """The mean under the groups' targets, with bounds over all choices of nodes and values."""
+        put = Put.of(tables["quasi"], manifest, question)
+        if not put.sensitive:
+            return put.one_by_one()
+        return answer(tables, manifest, put)
 
     def readme(self, manifest: Manifest) -> str:
         return readme(manifest)

@@ -10,21 +10,35 @@ expected selectivity theta.  A categorical attribute's range is one of its leave
     perturbed     reconstructed from redrawn values, by inversion or expectation-maximisation
     baseline      exact quasi-identifiers beside the overall distribution, in the way of Anatomy (section 6.3)
     generalized   uniform within each group's box (`Boxes`)
+    matched       exact quasi-identifiers, each row with its group's values in their shares (`Members`): anatomized releases, every
+                  matching alike, and transformed ones, under their targets
+    sampled       reconstructed, weighted by G, uniform within boxes
+
+Errors of a workload: `utility/errors.py`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from reticent.door import a, door, share, whole, wholes
 from reticent.errors import JobError
+from reticent.kernels.expected_counts import expected_counts
 from reticent.kernels.workload_counts import overlap_counts, select_histograms
-from reticent.release.reading.boxes import Boxes
+from reticent.release.manifest import ColumnEntry, Manifest
+from reticent.release.reading.boxes import Boxes, boxes
+from reticent.release.reading.members import Members
 from reticent.table.cells import Cells
+from reticent.table.roles import Role
+from reticent.utility.errors import mean_relative_error as mean_relative_error
+from reticent.utility.errors import median_relative_error as median_relative_error
+from reticent.utility.errors import relative_errors as relative_errors
 
 FREE = -1
 
@@ -113,8 +127,6 @@ class Workload:
         self, published: Cells, matrix: np.ndarray, occurring: np.ndarray, by: str = "inversion"
     ) -> np.ndarray:
         """Reconstructed from cells with redrawn values; `occurring` are the codes that the matrix is about."""
-        import polars as pl
-
         from reticent.release.reconstruction import Reconstruction
 
         model = Reconstruction("", pl.Series([str(code) for code in occurring]), matrix)
@@ -128,28 +140,53 @@ class Workload:
         overlap_counts(boxes.first, boxes.last, holes, prefix, boxes.until, self.lower, self.upper, found)
         return found
 
+    def matched(self, members: Members) -> np.ndarray:
+        """People of one point are counted together: what values they are expected to have."""
+        codes, point = np.unique(members.codes, axis=0, return_inverse=True)
+        point = point.reshape(-1)
+        until = np.zeros((len(codes), members.shares.shape[1] + 1))
+        for value, part in enumerate(members.shares.T):
+            until[:, value + 1] = np.bincount(point, members.people * part[members.group], minlength=len(codes))
+        found = np.empty(len(self), np.float64)
+        points = np.ascontiguousarray(codes.T, np.int32)
+        expected_counts(points, np.cumsum(until, axis=1), self.lower, self.upper, found)
+        return found
+
+    def sampled(self, release: Sampled, cells: Cells) -> np.ndarray:
+        """Those seen in range, less those that noise puts there, over p."""
+        frame, known = release.frame, list(cells.sensitive[0].texts)
+        held = frame[release.column].cast(pl.String).is_in(known).to_numpy()
+        size = frame[release.size].to_numpy()
+        seen = self.generalized(boxes(release.entries, frame, cells, weights=np.where(held, size, 0)))
+        whole = boxes(release.entries, frame, cells, weights=size)
+        free = replace(self, lower=self.lower.copy(), upper=self.upper.copy())
+        free.lower[:, -1], free.upper[:, -1] = 0, cells.sensitive[0].size - 1
+        asked = self.among(len(known)) @ np.isin(known, release.domain)
+        return (seen - (1 - release.p) * asked / len(release.domain) * free.generalized(whole)) / release.p
+
     @staticmethod
     def median_error(estimate: np.ndarray, true: np.ndarray) -> float:
         """The median of |estimate - true| / true over the queries whose true answer is not 0."""
         return median_relative_error(estimate, true)
 
 
+@dataclass(frozen=True, eq=False)
+class Sampled:
+    """A release of one perturbed row for each group: which column was perturbed over which domain, and which says the group's size."""
+
+    frame: pl.DataFrame
+    entries: Sequence[ColumnEntry]
+    column: str
+    domain: Sequence[str]
+    p: float
+    size: str = "G"
+
+    @classmethod
+    def of(cls, frame: pl.DataFrame, manifest: Manifest) -> Sampled:
+        own = manifest.own
+        quasi, column = manifest.named(Role.QUASI), manifest.sensitive.name
+        return cls(frame, quasi, column, list(own["domain"]), float(Fraction(str(own["p"]))))
+
+
 def _inside(histograms: np.ndarray, among: np.ndarray) -> np.ndarray:
     return (histograms * among).sum(axis=1)
-
-
-def relative_errors(estimate: np.ndarray, true: np.ndarray) -> np.ndarray:
-    """|estimate - true| / true where the true answer is not 0."""
-    asked = true > 0
-    return np.abs(estimate[asked] - true[asked]) / true[asked]
-
-
-def median_relative_error(estimate: np.ndarray, true: np.ndarray) -> float:
-    errors = relative_errors(estimate, true)
-    return float(np.median(errors)) if len(errors) else float("nan")
-
-
-def mean_relative_error(estimate: np.ndarray, true: np.ndarray) -> float:
-    """What some papers average (Li, Li & Zhang 2009, figure 6); a few rare answers weigh a lot in it."""
-    errors = relative_errors(estimate, true)
-    return float(np.mean(errors)) if len(errors) else float("nan")

@@ -129,11 +129,18 @@ class Boxes:
 
 
 def boxes(
-    entries: Sequence[ColumnEntry], frame: pl.DataFrame, cells: Cells, *, foreign: bool = False, others: bool = False
+    entries: Sequence[ColumnEntry],
+    frame: pl.DataFrame,
+    cells: Cells,
+    *,
+    foreign: bool = False,
+    others: bool = False,
+    weights: np.ndarray | None = None,
 ) -> Boxes:
     """The groups of a published table, over the cells of the table it was made from; `foreign`: another tool's labels.
 
-    `others`: the cells are of people who are not in the release, so that a label may cover none of them.
+    `others`: the cells are of people who are not in the release, so that a label may cover none of them.  `weights`: how many people
+    each row stands for.
     """
     sensitive = cells.sensitive[0]
     numbers, labels = [], []
@@ -147,7 +154,7 @@ def boxes(
     texts = frame[sensitive.name].cast(pl.String)
     value = texts.replace_strict(known, default=max(sensitive.null_code, 0), return_dtype=pl.Int64).to_numpy()
     counts = np.zeros((len(unique), sensitive.size + 1), np.int64)
-    np.add.at(counts, (group.reshape(-1), value + 1), 1)
+    np.add.at(counts, (group.reshape(-1), value + 1), 1 if weights is None else weights)
     covers, ends = covers_of(entries, cells, labels, foreign, others), ends_of(entries, cells, labels, foreign)
     return Boxes(covers, np.ascontiguousarray(unique.T), np.cumsum(counts, axis=1), ends)
 

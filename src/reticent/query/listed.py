@@ -1,0 +1,68 @@
+"""A steward's own list of questions: a file of SQL, each statement answered, and measured against the table it was made from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import sqlglot
+from sqlglot.errors import SqlglotError
+
+from reticent.errors import RequestError, SourceUnreachable
+from reticent.query.ask import answered
+from reticent.query.asked import SHAPE, understood
+from reticent.release.asking.put import Put
+from reticent.release.asking.rows import Rows
+from reticent.release.kind import Question, Tables
+from reticent.release.manifest import Manifest
+
+
+def questions_in(path: str | Path) -> list[str]:
+    """The statements of a file, one after the other; a semicolon ends each."""
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        raise SourceUnreachable(
+            f"The questions {Path(path).name!r} cannot be read.", attempt="a text file of SQL."
+        ) from None
+    try:
+        found = [tree.sql(dialect="duckdb") for tree in sqlglot.parse(text, read="duckdb") if tree is not None]
+    except SqlglotError:
+        raise RequestError(
+            "The list of questions is no SQL that is understood.", attempt=f"{SHAPE}; a semicolon after each."
+        ) from None
+    if not found:
+        raise RequestError("The list has no question.", attempt=SHAPE + ".")
+    return found
+
+
+def measured(
+    tables: Tables, manifest: Manifest, questions: list[str], source: pl.DataFrame | None = None
+) -> list[dict[str, Any]]:
+    """Each answer with its question; with the source, the `true` answer and the relative `error` of the estimate too.
+
+    Every question is understood before the first is answered.
+    """
+    asked = [understood(question, manifest) for question in questions]
+    missing = (
+        [] if source is None else [column.name for column in manifest.columns if column.name not in source.columns]
+    )
+    if missing:
+        raise RequestError(f"The source lacks {len(missing)} column(s) of the release: {', '.join(missing)}.")
+    found = []
+    for question, one in zip(questions, asked, strict=True):
+        for answer, put in answered(tables, manifest, one):
+            line = {"question": question, **answer.to_dict()}
+            if source is not None:
+                line["true"] = true = exact(source, put)
+                if true and answer.estimate is not None:
+                    line["error"] = abs(answer.estimate - true) / abs(true)
+            found.append(line)
+    return found
+
+
+def exact(source: pl.DataFrame, question: Question) -> float | None:
+    """What the table itself answers: nothing in it is uncertain."""
+    put = Put(Rows(source, {}), question.condition, question.aggregate, question.column, sensitive=False)
+    return put.one_by_one().upper

@@ -1,0 +1,141 @@
+"""The most that matching the rows of each group with its values can be worth.
+
+Row types i and value types t; every row of a group takes one of its values, some values may be left over.  A pair is worth
+worth[i, t].  Where all rows are of two types, or all values, the best is found by sorting what the one type gains over the other,
+for all groups at once; otherwise by augmenting paths, group by group, groups alike once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """How many rows of which type and values of which type each group has; values left over are taken by rows of type -1."""
+
+    rows: tuple[np.ndarray, np.ndarray, np.ndarray]  # group, type, number
+    values: tuple[np.ndarray, np.ndarray, np.ndarray]
+    many: int
+
+    def size(self, side: tuple[np.ndarray, np.ndarray, np.ndarray]) -> np.ndarray:
+        return np.bincount(side[0], weights=side[2], minlength=self.many).astype(np.int64)
+
+    def only(self, group: int) -> Groups:
+        rows, values = ((np.zeros((side[0] == group).sum(), np.int64), side[1][side[0] == group], side[2][side[0] == group])
+                        for side in (self.rows, self.values))  # fmt: skip
+        return Groups(rows, values, 1)
+
+
+def best(groups: Groups, worth: np.ndarray, *besides: np.ndarray) -> np.ndarray:
+    """(1 + besides, groups): the greatest worth of each group, and what else the pairs of that matching amount to."""
+    if not len(groups.values[0]):
+        return np.zeros((1 + len(besides), groups.many))
+    layers = np.array(
+        [np.vstack([layer, np.zeros(layer.shape[1])]) for layer in (worth, *besides)]
+    )  # the last row type is no row
+    spare = groups.size(groups.values) - groups.size(groups.rows)
+    short = np.flatnonzero(spare)
+    none = layers.shape[1] - 1
+    rows = (
+        np.concatenate([groups.rows[0], short]),
+        np.concatenate([groups.rows[1], np.full(len(short), none)]),
+        np.concatenate([groups.rows[2], spare[short]]),
+    )
+    used_rows, used_values = np.unique(rows[1]), np.unique(groups.values[1])
+    layers = layers[:, used_rows][:, :, used_values]
+    rows = (rows[0], np.searchsorted(used_rows, rows[1]), rows[2])
+    values = (groups.values[0], np.searchsorted(used_values, groups.values[1]), groups.values[2])
+    layers, kind = _alike(layers)
+    rows = (rows[0], kind[rows[1]], rows[2])
+    across, sort = _alike(layers.transpose(0, 2, 1))
+    layers = across.transpose(0, 2, 1)
+    values = (values[0], sort[values[1]], values[2])
+    if layers.shape[1] <= 2:
+        return _two(layers, rows, values, groups.many)
+    if layers.shape[2] <= 2:
+        return _two(layers.transpose(0, 2, 1), values, rows, groups.many)
+    return _by_paths(layers, rows, values, groups.many)
+
+
+def _alike(layers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    flat = np.concatenate(list(layers), axis=1)
+    _, first, kind = np.unique(flat, axis=0, return_index=True, return_inverse=True)
+    return layers[:, first], kind.reshape(-1)
+
+
+def _two(layers: np.ndarray, rows: tuple, values: tuple, many: int) -> np.ndarray:
+    """Of two types of rows, those of the first take the values that gain most."""
+    group, kind, number = values
+    second = layers[:, -1]
+    found = np.array([np.bincount(group, weights=number * layer[kind], minlength=many) for layer in second])
+    if layers.shape[1] == 1:
+        return found
+    gain = layers[:, 0] - layers[:, 1]
+    first = rows[1] == 0
+    room = np.bincount(rows[0][first], weights=rows[2][first], minlength=many).astype(np.int64)
+    order = np.lexsort((-gain[0][kind], group))
+    group, kind, number = group[order], kind[order], number[order]
+    until = np.cumsum(number)
+    starts = np.flatnonzero(np.diff(group, prepend=-1))
+    before = until - number - np.repeat((until - number)[starts], np.diff(np.append(starts, len(group))))
+    taken = np.clip(room[group] - before, 0, number)
+    return found + np.array([np.bincount(group, weights=taken * layer[kind], minlength=many) for layer in gain])
+
+
+def _by_paths(layers: np.ndarray, rows: tuple, values: tuple, many: int) -> np.ndarray:
+    need = np.zeros((many, layers.shape[1]), np.int64)
+    have = np.zeros((many, layers.shape[2]), np.int64)
+    np.add.at(need, (rows[0], rows[1]), rows[2])
+    np.add.at(have, (values[0], values[1]), values[2])
+    both, which = np.unique(np.concatenate([need, have], axis=1), axis=0, return_inverse=True)
+    found = np.array([_one(layers, line[: need.shape[1]], line[need.shape[1] :]) for line in both])
+    return found[which.reshape(-1)].T
+
+
+def _one(layers: np.ndarray, need: np.ndarray, have: np.ndarray) -> np.ndarray:
+    """Successive best paths: a row type that still needs values, value types that have some, and back along what is taken."""
+    worth = layers[0]
+    need, have = need.copy(), have.copy()
+    taken = np.zeros(worth.shape, np.int64)
+    while need.any():
+        gain = np.where(need > 0, 0.0, -np.inf)  # of reaching each row type
+        reach = np.full(len(have), -np.inf)
+        from_row, from_value = np.full(len(have), -1), np.full(len(need), -1)
+        for _ in range(len(need) + 1):
+            step = gain[:, None] + worth
+            better = step.max(axis=0)
+            moved = _more(better, reach)
+            from_row[moved] = step.argmax(axis=0)[moved]
+            reach = np.where(moved, better, reach)
+            back = np.where(taken > 0, reach[None, :] - worth, -np.inf)
+            better = back.max(axis=1)
+            moved = _more(better, gain)
+            if not moved.any():
+                break
+            from_value[moved] = back.argmax(axis=1)[moved]
+            gain = np.where(moved, better, gain)
+        at = int(np.argmax(np.where(have > 0, reach, -np.inf)))
+        path, end = [], at
+        while True:
+            row = int(from_row[at])
+            path.append((row, at, 1))
+            if from_value[row] < 0:
+                break
+            at = int(from_value[row])
+            path.append((row, at, -1))
+        amount = min([int(need[row]), int(have[end]), *(int(taken[r, t]) for r, t, sign in path if sign < 0)])
+        for r, t, sign in path:
+            taken[r, t] += sign * amount
+        need[row] -= amount
+        have[end] -= amount
+    return np.array([(layer * taken).sum() for layer in layers])
+
+
+def _more(better: np.ndarray, than: np.ndarray) -> np.ndarray:
+    """By more than a rounding: paths that differ by less would go round in circles."""
+    held = np.isfinite(than)
+    near = np.where(held, np.abs(np.where(held, than, 0)), 0) * 1e-13
+    return better > np.where(held, than + near, -np.inf)

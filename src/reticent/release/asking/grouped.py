@@ -1,0 +1,174 @@
+"""Questions to kinds that publish groups: exact rows with a group on the one side, the values of each group on the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from reticent.errors import BundleDamaged
+from reticent.release.answer import NOTHING, Answer
+from reticent.release.asking.assignment import Groups
+from reticent.release.asking.axis import Axis, of_values
+from reticent.release.asking.condition import Condition
+from reticent.release.asking.independent import between, extreme, tidy
+from reticent.release.asking.laid import DENSE, Laid, by_column, laid
+from reticent.release.asking.matched import Pairs
+from reticent.release.asking.pieces import Pieces
+from reticent.release.asking.rows import Rows
+
+Triple = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+@dataclass(frozen=True, eq=False)
+class Grouped:
+    """`values` are what a row can hold; a published value of a group stands for one of those from `first` to `last`."""
+
+    rows: Rows
+    group: np.ndarray  # of each row
+    values: pl.Series
+    first: np.ndarray
+    last: np.ndarray
+    held: Triple  # group, which of the published values, how many
+    many: int
+
+    def answer(
+        self, condition: Condition | None, aggregate: str, column: str | None, chances: Callable[[Triple], Chances]
+    ) -> Answer:
+        self._check()
+        sensitive = str(self.values.name)
+        asked = by_column(condition)
+        names = [name for name in dict.fromkeys([*asked, *([column] if column else [])]) if name != sensitive]
+        cells = laid(self.rows, condition, names)
+        values = of_values(sensitive, np.arange(len(self.values)), self.values, asked.get(sensitive, []))
+        meets = met(cells, values, condition)
+        if column == sensitive:
+            meets &= ~values.null
+        number = None
+        if column is not None and column != sensitive:
+            number, missing = _numbers(cells, column)
+            meets[missing] = False
+        kinds, kind = _kinds(meets, number)
+        met_by = meets[kinds]
+        held = None if number is None else number[kinds]
+        rows = _counted(self.group, kind[cells.of_row])
+        own = numbers_of(self.values) if column == sensitive and values.low is not None else None
+        return self._answer(Groups(rows, self.held, self.many), met_by, values, held, own, aggregate, chances)
+
+    def _check(self) -> None:
+        """A release that was forged may have values that are no nodes, or groups with fewer values than rows."""
+        people = np.bincount(self.group, minlength=self.many)
+        values = np.bincount(self.held[0], weights=self.held[2], minlength=self.many)
+        if (self.held[1] < 0).any() or (people > values).any():
+            raise BundleDamaged(
+                "The groups of the release lack values for their rows, or hold some that it does not list."
+            )
+
+    def _answer(self, groups: Groups, meets: np.ndarray, values: Axis, held: np.ndarray | None, number: np.ndarray | None,
+                aggregate: str, chances: Callable[[Triple], Chances]) -> Answer:  # fmt: skip
+        piece = values.may.argmax(axis=1)
+        pairs = self._pairs(groups, meets, piece, held, number)
+        of = chances(groups.rows)
+        selected = meets[of.kind, piece[of.value]]
+        weight = of.rows * of.chance * selected
+        if aggregate == "count":
+            least, most = pairs.count()
+            return Answer(between(tidy(float(weight.sum())), least, most), least, most)
+        ends = pairs.ends(aggregate)
+        if ends is None:
+            return NOTHING
+        worth = number[of.value] if number is not None else held[of.kind] if held is not None else weight
+        whole = np.issubdtype(worth.dtype, np.integer) and aggregate != "avg"
+        lower, upper = ((round(end) if whole else float(end)) for end in ends)
+        estimate = _estimated(aggregate, worth.astype(float), weight, of, selected)
+        return Answer(between(estimate, lower, upper), lower, upper)
+
+    def _pairs(
+        self, groups: Groups, meets: np.ndarray, piece: np.ndarray, held: np.ndarray | None, number: np.ndarray | None
+    ) -> Pairs:
+        """By row type and published value, from row type and value."""
+        each = meets[:, piece]  # (row types, values)
+        until = np.concatenate([np.zeros((len(each), 1), np.int64), np.cumsum(each, axis=1)], axis=1)
+        inside = until[:, self.last + 1] - until[:, self.first]
+        may, spare = inside > 0, inside < (self.last - self.first + 1)
+        if number is None:
+            low = high = np.broadcast_to(
+                (np.zeros(len(each)) if held is None else held)[:, None].astype(float), may.shape
+            )
+        else:
+            low, high = (self._ends(each, number.astype(float), sign) for sign in (1, -1))
+        return Pairs(groups, may, spare, np.where(may, low, 0.0), np.where(may, high, 0.0))
+
+    def _ends(self, each: np.ndarray, number: np.ndarray, sign: int) -> np.ndarray:
+        """The least (greatest) number among the selected values that each published value stands for."""
+        found = np.full((len(each), len(self.first)), np.inf)
+        for width in np.unique(self.last - self.first):
+            nodes = np.flatnonzero(self.last - self.first == width)
+            for step in range(width + 1):
+                at = self.first[nodes] + step
+                found[:, nodes] = np.minimum(found[:, nodes], np.where(each[:, at], sign * number[at], np.inf))
+        return sign * found
+
+
+@dataclass(frozen=True, eq=False)
+class Chances:
+    """Of `rows` rows of a type, each holds a value with a chance."""
+
+    kind: np.ndarray
+    value: np.ndarray
+    chance: np.ndarray
+    rows: np.ndarray
+
+
+def met(cells: Laid, values: Axis, condition: Condition | None) -> np.ndarray:
+    """(cells, pieces of the sensitive column): whether rows of exact columns meet the condition with a value there."""
+    pieces = Pieces.of((*cells.axes, values), condition)
+    found = pieces.added(cells.cells, {axis.name: axis.may.astype(float) for axis in cells.axes}, values.name) > 0
+    return np.broadcast_to(found, (cells.many, values.pieces)).copy()
+
+
+def _numbers(cells: Laid, column: str) -> tuple[np.ndarray, np.ndarray]:
+    """The number of each cell in an exact column, and which are missing."""
+    axis = next(axis for axis in cells.axes if axis.name == column)
+    label = cells.cells[column]
+    piece = axis.may.argmax(axis=1)[label]
+    if axis.low is None:
+        return np.zeros(len(label), np.int64), axis.null[piece]
+    return axis.low[label, piece], axis.null[piece]
+
+
+def numbers_of(values: pl.Series) -> np.ndarray:
+    whole = values.dtype.is_integer()
+    return values.cast(pl.Int64 if whole else pl.Float64).fill_null(0).to_numpy()
+
+
+def _kinds(meets: np.ndarray, number: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    """The first cell of each row type, and the row type of each cell."""
+    signs = meets.astype(float) if number is None else np.column_stack([meets, np.where(meets.any(axis=1), number, 0)])
+    _, first, kind = np.unique(signs, axis=0, return_index=True, return_inverse=True)
+    return first, kind.reshape(-1)
+
+
+def _counted(group: np.ndarray, kind: np.ndarray) -> Triple:
+    wide = int(kind.max(initial=0)) + 1
+    word = group.astype(np.int64) * wide + kind
+    if (int(group.max(initial=0)) + 1) * wide <= DENSE:
+        number = np.bincount(word)
+        distinct = np.flatnonzero(number)
+        number = number[distinct]
+    else:
+        distinct, number = np.unique(word, return_counts=True)
+    return distinct // wide, distinct % wide, number.astype(np.int64)
+
+
+def _estimated(
+    aggregate: str, worth: np.ndarray, weight: np.ndarray, of: Chances, selected: np.ndarray
+) -> float | None:
+    if not weight.sum() > 0:
+        return None
+    if aggregate in ("sum", "avg"):
+        total = float(weight @ worth)
+        return total if aggregate == "sum" else total / float(weight.sum())
+    return extreme(worth[selected], of.chance[selected], of.rows[selected], aggregate)

@@ -1,0 +1,138 @@
+"""Aggregates over groups whose rows are known and whose values are known, but not which row has which value.
+
+A pair of a row type and a value type (a value, or a node that stands for one of several) is selected for certain, possibly or not, and
+if it is, its number lies between two ends.  Bounds are over all matchings of each group and all values that nodes stand for: sums of
+best matchings (`assignment`); AVG by Dinkelbach's steps (the mean is raised until no matching is worth more); MIN and MAX by the
+least threshold that some matching keeps.  They are over the tables in which some row is selected.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from reticent.release.asking.assignment import Groups, best
+
+ROUNDING = 2.0**-50
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """(row types, value types): whether a pair may be selected, may be left out, and the ends of its number."""
+
+    groups: Groups
+    may: np.ndarray
+    spare: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+    def turned(self) -> Pairs:
+        """Least for greatest."""
+        return replace(self, low=-self.high, high=-self.low)
+
+    def count(self) -> tuple[int, int]:
+        most = best(self.groups, self.may.astype(float))[0].sum()
+        least = -best(self.groups, -(~self.spare).astype(float))[0].sum()
+        return round(least), round(most)
+
+    def ends(self, aggregate: str) -> tuple[Any, Any] | None:
+        """The least and the greatest; None where no table selects a row."""
+        if not self.count()[1]:
+            return None
+        turned = self.turned()
+        if aggregate == "max":
+            return self.least_max(), self.top()
+        if aggregate == "min":
+            return -turned.top(), -turned.least_max()
+        ask: Callable[[Pairs], float] = Pairs.most_sum if aggregate == "sum" else Pairs.most_avg
+        return -ask(turned), ask(self)
+
+    def chosen(self, worth: np.ndarray, number: np.ndarray, *, eager: bool = False) -> tuple[float, int, float]:
+        """The best worth, how many pairs it selects, and what their numbers sum to; a pair that need not be is selected where it pays."""
+        pays = worth >= 0 if eager else worth > 0
+        select = self.may & (pays | ~self.spare)
+        value, rows, total = best(
+            self.groups, np.where(select, worth, 0.0), select.astype(float), np.where(select, number, 0.0)
+        ).sum(axis=1)
+        return float(value), round(rows), float(total)
+
+    def most_sum(self) -> float:
+        value, rows, _ = self.chosen(self.high.astype(float), self.high)
+        return self.rounded(value) if rows else self.one_at_least()
+
+    def one_at_least(self) -> float:
+        """Nothing selected would be best, and is NULL: the best with one pair selected, tried from the best pair on."""
+        found = -np.inf
+        worth = np.where(self.spare, np.where(self.may, np.maximum(self.high, 0.0), 0.0), self.high).astype(float)
+        group, row, value = _met(self.groups, "group")
+        kept = self.may[row, value]
+        group, row, value = group[kept], row[kept], value[kept]
+        number = self.high[row, value].astype(float)
+        for at in np.argsort(-number, kind="stable"):
+            if number[at] <= found:
+                break
+            rest = _without(self.groups.only(group[at]), row[at], value[at])
+            found = max(found, float(number[at]) + float(best(rest, worth)[0].sum()))
+        return found
+
+    def most_avg(self) -> float:
+        """From the mean of some table upwards."""
+        _, rows, total = self.chosen(np.ones(self.high.shape), self.high, eager=True)
+        mean = total / rows
+        while True:
+            _, rows, total = self.chosen(self.high - mean, self.high)
+            if not rows or total / rows <= mean:
+                return mean
+            mean = total / rows
+
+    def top(self) -> float:
+        _, row, value = _met(self.groups)
+        kept = self.may[row, value]
+        return float(self.high[row, value][kept].max())
+
+    def least_max(self) -> float:
+        """The least threshold that every selected number of some table keeps."""
+        _, row, value = _met(self.groups)
+        steps = np.unique(self.low[row, value][self.may[row, value]])
+        first, last = 0, len(steps) - 1
+        while first < last:
+            middle = (first + last) // 2
+            if self.keeps(steps[middle]):
+                last = middle
+            else:
+                first = middle + 1
+        return float(steps[first])
+
+    def keeps(self, most: float) -> bool:
+        below = self.may & (self.low <= most)
+        far = float(self.groups.rows[2].sum() + 1)
+        each = best(self.groups, np.where(below, 1.0, np.where(self.spare, 0.0, -far)))[0]
+        return bool((each >= 0).all() and each.sum() >= 1)
+
+    def rounded(self, value: float) -> float:
+        """Outwards, where the numbers are no whole ones."""
+        if (self.high[self.may] == np.rint(self.high[self.may])).all():
+            return value
+        off = float(self.groups.rows[2].sum() + 4) * ROUNDING * float(np.abs(self.high[self.may]).max())
+        return value + off * (len(self.groups.rows[2]) + 1)
+
+
+def _met(groups: Groups, *apart: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(group, row type, value type) of all pairs that some group has, each once; `apart`: once in each group."""
+    rows = pl.DataFrame({"group": groups.rows[0], "row": groups.rows[1]}).unique()
+    values = pl.DataFrame({"group": groups.values[0], "value": groups.values[1]}).unique()
+    found = rows.join(values, on="group").unique([*apart, "row", "value"], keep="first", maintain_order=True)
+    return found["group"].to_numpy(), found["row"].to_numpy(), found["value"].to_numpy()
+
+
+def _without(groups: Groups, row: int, value: int) -> Groups:
+    def less(side: tuple[np.ndarray, np.ndarray, np.ndarray], kind: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        number = side[2].copy()
+        number[np.flatnonzero(side[1] == kind)[0]] -= 1
+        return side[0][number > 0], side[1][number > 0], number[number > 0]
+
+    return Groups(less(groups.rows, row), less(groups.values, value), 1)

@@ -1,0 +1,133 @@
+"""Published rows as axes: exact columns as the values they show, labels as what they cover."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from reticent.errors import BundleDamaged, RequestError
+from reticent.release.asking.axis import Axis, Stretches, of_stretches, of_values
+from reticent.release.asking.condition import NULL, Atom
+from reticent.release.column_entry import ColumnEntry
+from reticent.release.reading.extent import Extent, Unreadable
+from reticent.release.reading.line import Line
+from reticent.release.reading.scale import scale
+from reticent.release.reading.tree import Tree
+from reticent.table.types import typed
+
+FAR = 1 << 62  # where whole numbers end that may be anything
+
+
+@dataclass(eq=False)
+class Rows:
+    """`labels` are the columns that are published as labels; the others are exact.  Codes are found once for each column."""
+
+    frame: pl.DataFrame
+    labels: dict[str, ColumnEntry]
+    numbered: dict[str, tuple[np.ndarray, pl.Series]] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.frame)
+
+    def codes(self, name: str) -> tuple[np.ndarray, pl.Series]:
+        """The number of each row's label or value, and the distinct ones."""
+        if name not in self.numbered:
+            shown = self.frame[name]
+            distinct = shown.unique(maintain_order=True)
+            number = pl.DataFrame({"shown": distinct, "number": np.arange(len(distinct), dtype=np.int64)})
+            rows = pl.DataFrame({"shown": shown}).join(
+                number, on="shown", how="left", nulls_equal=True, maintain_order="left"
+            )
+            self.numbered[name] = (rows["number"].to_numpy(), distinct)
+        return self.numbered[name]
+
+    def axis(self, name: str, asked: Sequence[Atom]) -> Axis:
+        code, distinct = self.codes(name)
+        if name not in self.labels:
+            return of_values(name, code, distinct, asked)
+        entry, texts = self.labels[name], distinct.to_list()
+        try:
+            column = scale(entry, texts)
+            extents = column.read(texts)
+            if isinstance(column, Line) and column.kind != "ordinal":
+                return _of_line(name, code, column, extents, asked)
+            return _of_members(entry, code, column, extents, asked)
+        except (
+            ValueError,
+            IndexError,
+            OverflowError,
+            RecursionError,
+            pl.exceptions.PolarsError,
+        ):  # they may quote a label
+            raise BundleDamaged(f"A label of column {name!r} cannot be read by the manifest.") from None
+
+
+def _of_line(name: str, code: np.ndarray, line: Line, extents: Sequence[Extent], asked: Sequence[Atom]) -> Axis:
+    whole = line.kind == "date" or line.dtype.startswith(("Int", "UInt"))
+    ranges = [(e.lower, e.upper) if e.form == "range" else (-FAR, FAR) if whole else (-np.inf, np.inf) for e in extents]
+    ends = np.array(ranges, np.int64 if whole else np.float64).reshape(-1, 2)
+    stretches = Stretches(
+        ends[:, 0].copy(), ends[:, 1].copy(), np.array([e.form == "null" for e in extents], bool),
+        np.array([e.form == "any" for e in extents], bool), whole, line.span,
+    )  # fmt: skip
+    placed = {atom: atom if atom.test == NULL else replace(atom, value=_position(line, atom)) for atom in asked}
+    found = of_stretches(name, code, stretches, list(dict.fromkeys(placed.values())))
+    return replace(found, truth={atom: found.truth[at] for atom, at in placed.items()})
+
+
+def _position(line: Line, atom: Atom) -> Any:
+    if line.kind == "numeric":
+        return atom.value
+    try:
+        return line.positions([atom.value.isoformat() if hasattr(atom.value, "isoformat") else str(atom.value)])[0]
+    except Unreadable:
+        raise RequestError(f"{atom.column!r} is compared with a text that is no date.", attempt="a date.") from None
+
+
+def _of_members(
+    entry: ColumnEntry, code: np.ndarray, column: Line | Tree, extents: Sequence[Extent], asked: Sequence[Atom]
+) -> Axis:
+    texts = list(entry.order or ()) if isinstance(column, Line) else list(column.leaf)
+    known = typed(texts, entry.dtype) if texts != [""] else pl.Series([], dtype=typed([], entry.dtype).dtype)
+    open_ended = isinstance(column, Tree) and (not column.given or entry.built is not None)
+    others = _unlisted(known, asked) if open_ended else []
+    values = pl.concat([known, pl.Series([*others, None], dtype=known.dtype, strict=False)])
+    everything = np.arange(len(values))
+    vague = entry.built is not None
+    members = [_members(extent, everything, len(known), vague) for extent in extents]
+    label = np.repeat(np.arange(len(members)), [len(held) for held in members])
+    value = np.fromiter(chain.from_iterable(members), np.int64, len(label))
+    return of_values(entry.name, code, values, asked, (label, value, len(members)))
+
+
+def _members(extent: Extent, everything: np.ndarray, known: int, vague: bool) -> np.ndarray:
+    if extent.form == "null":
+        return everything[-1:]
+    if extent.form == "any":
+        return everything
+    if extent.form == "range":
+        return everything[int(extent.lower) : int(extent.upper) + 1]
+    if (
+        vague and len(extent.leaves) > 1
+    ):  # of a hierarchy built from data, the manifest lists the leaves that are published
+        return everything[:-1]
+    return np.array(extent.leaves, np.int64)
+
+
+def _unlisted(known: pl.Series, asked: Iterable[Atom]) -> list[Any]:
+    """Values that no label shows and `*` may stand for: one for each way in which a constant can lie to it."""
+    constants = [atom.value for atom in asked if atom.test != NULL]
+    if known.dtype == pl.String:
+        around = ["", "\U0010ffff", *constants, *(f"{value}\x01" for value in constants)]
+    elif known.dtype.is_numeric():
+        around = [near for value in constants for near in (value - 1, value, value + 1)]
+        around = [near for near in around if not known.dtype.is_integer() or near == int(near)]
+    else:
+        around = constants
+    listed = set(known.to_list())
+    return [value for value in dict.fromkeys(around) if value not in listed]

@@ -1,0 +1,44 @@
+"""Random questions, as SQL and as the oracle takes them."""
+
+from __future__ import annotations
+
+AGGREGATES = ("count", "sum", "avg", "min", "max")
+
+
+def literal(value) -> str:
+    return "'" + value + "'" if isinstance(value, str) else str(value)
+
+
+def sql(condition) -> str:
+    if condition[0] in ("and", "or"):
+        return f"({sql(condition[1])} {condition[0].upper()} {sql(condition[2])})"
+    if condition[0] == "not":
+        return f"NOT ({sql(condition[1])})"
+    if condition[0] == "null":
+        return f"{condition[1]} IS NULL"
+    return f"{condition[1]} {condition[0]} {literal(condition[2])}"
+
+
+def condition(rng, constants: dict, depth: int = 2):
+    """Over these columns, with these constants."""
+    kind = rng.random()
+    if depth and kind < 0.6:
+        joined = "and" if rng.random() < 0.5 else "or"
+        return joined, condition(rng, constants, depth - 1), condition(rng, constants, depth - 1)
+    if depth and kind < 0.7:
+        return "not", condition(rng, constants, depth - 1)
+    column = list(constants)[rng.integers(len(constants))]
+    if rng.random() < 0.1:
+        return "null", column
+    tests = ("=", "<>") if isinstance(constants[column][0], str) else ("=", "<>", "<", "<=", ">", ">=")
+    return (
+        tests[rng.integers(len(tests))],
+        column,
+        constants[column][rng.integers(len(constants[column]))],
+    )
+
+
+def columns_of(condition) -> set[str]:
+    if condition[0] in ("and", "or", "not"):
+        return set().union(*(columns_of(part) for part in condition[1:]))
+    return {condition[1]}

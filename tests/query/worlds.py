@@ -1,0 +1,132 @@
+"""Small releases drawn at random beside what they leave possible: tables in the shape of a kind, under the manifest of a real release.
+
+`possible(condition, column)` lists the outcomes of every table that fits, for the oracle; `original` is one of these tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+import polars as pl
+
+import reticent as rt
+from tests.oracle import asking as oracle
+
+CONSTANTS = {"age": [0, 1, 2, 3, 4, 5, 2.5], "town": ["a", "b", "c", "zz"], "note": [0, 1, 2], "pay": [10, 20, 30, 40]}
+TOWNS = ["a", "b", "c", "d"]
+PAYS = [10, 20, 30, 40]
+
+
+@dataclass
+class World:
+    tables: dict
+    manifest: object
+    original: list[dict]
+    possible: Callable
+    numbers: tuple[str, ...]  # columns of numbers that end somewhere
+
+
+def drawn(rng, rows: int) -> list[dict]:
+    return [
+        {
+            "age": int(rng.integers(0, 6)),
+            "town": TOWNS[rng.integers(4)],
+            "note": None if rng.random() < 0.2 else int(rng.integers(0, 3)),
+            "pay": PAYS[rng.integers(4)],
+        }
+        for _ in range(rows)
+    ]
+
+
+@cache
+def manifest(kind: str):
+    frame = pl.DataFrame(drawn(np.random.default_rng(1), 60))
+    columns = {
+        "age": rt.quasi(numeric=True),
+        "town": rt.quasi(),
+        "note": rt.insensitive(),
+        "pay": rt.sensitive(type="numeric"),
+    }
+    if kind == "generalized":
+        job = rt.Job(columns=columns, promises=[rt.KAnonymity(2)])
+    elif kind == "anatomized":
+        job = rt.Job(columns=columns, promises=[rt.ProbabilisticLDiversity(2)], method=rt.Anatomy())
+    else:
+        job = rt.Job(columns=columns, promises=[rt.PPrivacy("uniform")], method=rt.Distribution())
+    return rt.publish(job, frame=frame, seed=1).manifest
+
+
+def generalized(rng, rows: int, *, stars: bool = True) -> World:
+    original = drawn(rng, rows)
+    shown, may = [], []
+    for row in original:
+        low, high = (int(rng.integers(0, row["age"] + 1)), int(rng.integers(row["age"], 6)))
+        towns = sorted({row["town"], *(town for town in TOWNS if rng.random() < 0.4)})
+        label = {"age": str(low) if low == high else f"[{low}, {high}]"}
+        label["town"] = towns[0] if len(towns) == 1 else "{" + ", ".join(towns) + "}"
+        point = {"age": list(range(low, high + 1)), "town": towns, "note": [row["note"]], "pay": [row["pay"]]}
+        if stars and rng.random() < 0.15:
+            label["town"], point["town"] = "*", [*TOWNS, "zz", "other", None]
+        shown.append({**label, "note": row["note"], "pay": row["pay"]})
+        may.append(point)
+    schema = {"age": pl.String, "town": pl.String, "note": pl.Int64, "pay": pl.Int64}
+    return World(
+        {"data": pl.DataFrame(shown, schema=schema)},
+        manifest("generalized"),
+        original,
+        lambda condition, column: oracle.labelled(may, condition, column),
+        ("age", "note", "pay"),
+    )
+
+
+def grouped(rng, sizes: list[int], kind: str) -> World:
+    known = manifest(kind)
+    nodes = [[at, at] for at in range(4)] if kind == "anatomized" else known.own["tree"]
+    original, quasi, sensitive, groups = [], [], [], []
+    for group, size in enumerate(sizes):
+        rows = drawn(rng, size)
+        held = []
+        for row in rows:
+            fits = [span for span in nodes if PAYS[span[0]] <= row["pay"] <= PAYS[span[1]]]
+            held.append(fits[rng.integers(len(fits))])
+        if kind == "transformed" and rng.random() < 0.4:
+            held.append(nodes[rng.integers(len(nodes))])
+        original += rows
+        quasi += [{"age": row["age"], "town": row["town"], "note": row["note"], "group": group} for row in rows]
+        sensitive += [(group, *span) for span in held]
+        exact = [{name: row[name] for name in ("age", "town", "note")} for row in rows]
+        groups.append((exact, [PAYS[first : last + 1] for first, last in held]))
+    tables = {
+        "quasi": pl.DataFrame(quasi, schema={"age": pl.Int64, "town": pl.String, "note": pl.Int64, "group": pl.Int32})
+    }
+    counted: dict = {}
+    for entry in sensitive:
+        counted[entry] = counted.get(entry, 0) + 1
+    tables["sensitive"] = _sensitive(counted, kind)
+    return World(
+        tables,
+        known,
+        original,
+        lambda condition, column: oracle.matched(groups, "pay", condition, column),
+        ("age", "note", "pay"),
+    )
+
+
+def _sensitive(counted: dict, kind: str) -> pl.DataFrame:
+    rows = [
+        (group, PAYS[first], count) if kind == "anatomized" else (group, PAYS[first], PAYS[last], "", count)
+        for (group, first, last), count in sorted(counted.items())
+    ]
+    names = ["group", "pay", "count"] if kind == "anatomized" else ["group", "lower", "upper", "label", "count"]
+    types = {
+        "group": pl.Int32,
+        "pay": pl.Int64,
+        "lower": pl.Int64,
+        "upper": pl.Int64,
+        "label": pl.String,
+        "count": pl.Int32,
+    }
+    return pl.DataFrame(rows, schema={name: types[name] for name in names}, orient="row")
