@@ -56,3 +56,6 @@ ATTACKS = {
     "eligibility": AttackRow("reticent.attacks.eligibility.attack:eligibility", needs_source=False),
     "algorithm": AttackRow("reticent.attacks.algorithm.attack:algorithm", needs_source=False),
 }
+
+REPORT, REPORTED_BY = "report.html", "reticent.report:page_of"
+"""The page that a release folder may hold beside what its manifest lists, and what makes it: the folder's page must be that one."""

@@ -1,0 +1,119 @@
+"""How the published values of each column are distributed: counted in the data files, and nothing but them.
+
+A value is named only if at least `floor` rows hold it; the others are counted together.  Numbers and ranges of many values are
+counted in bins whose ends are round numbers, no person's; a bin of fewer rows is joined with its neighbour.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from reticent.errors import RequestError
+from reticent.opened import Release
+from reticent.release.numbers import fraction
+from reticent.report.parts import Part, section, table, text
+
+FLOOR, NAMED, BINS, DRAWN = 5, 12, 10, 12
+"""Rows that hold a named value at least, named values, bins, and columns that a report shows, at most."""
+
+OTHERS, MISSING = "all other values", "(missing)"
+
+
+def published(release: Release) -> dict[str, Any]:
+    """A table and a chart for each column, the sensitive ones first."""
+    floor = least(release)
+    parts = [
+        text(
+            f"Counted in the data files. A value is named where at least {floor:,} rows hold it; the others are counted together."
+        )
+    ]
+    columns = [*release.manifest.named("sensitive"), *(c for c in release.columns if c.role != "sensitive")]
+    frame = release.frame(bounds=True)
+    for column in columns[:DRAWN]:
+        parts += (
+            _sensitive(release, column.name, floor) if column.role == "sensitive" else _column(frame, column, floor)
+        )
+    if len(columns) > DRAWN:
+        parts.append(text(f"{len(columns) - DRAWN:,} further columns are published and not shown here."))
+    return section("distributions", "What is published", *parts)
+
+
+def least(release: Release) -> int:
+    """The rows that a named value has at least: the greatest k that is promised, or five."""
+    asked = [promise.parameters["k"] for promise in release.manifest.promises if "k" in promise.parameters]
+    return max([FLOOR, *(math.ceil(fraction(k)) for k in asked)])
+
+
+def _sensitive(release: Release, name: str, floor: int) -> Iterator[Part]:
+    try:
+        counts = release.value_counts(name)
+    except RequestError as error:
+        yield text(f"{name}: no chart. {error.what}")
+        return
+    rows = int(counts["count"].sum())
+    if counts[name].dtype.is_numeric() and counts.height > NAMED:
+        held = counts.drop_nulls(name)
+        yield _binned(name, held[name].to_numpy(), held["count"].to_numpy(), rows, floor)
+    else:
+        yield _named(name, counts, rows, floor)
+
+
+def _column(frame: pl.DataFrame, column: Any, floor: int) -> Iterator[Part]:
+    name, ends = column.name, (f"{column.name}_lower", f"{column.name}_upper")
+    if set(ends) <= set(frame.columns) and frame[ends[0]].dtype.is_numeric():
+        held = frame.select(middle=(pl.col(ends[0]).cast(pl.Float64) + pl.col(ends[1]).cast(pl.Float64)) / 2)
+        counts = held.drop_nulls().group_by("middle").len("count").sort("middle")
+        if counts.height > NAMED:
+            yield _binned(name, counts["middle"].to_numpy(), counts["count"].to_numpy(), frame.height, floor)
+            return
+    yield _named(name, frame.group_by(name).len("count"), frame.height, floor)
+
+
+def _named(name: str, counts: pl.DataFrame, rows: int, floor: int) -> Part:
+    """The most frequent values, and how many rows hold another."""
+    spelled = counts.select(value=pl.col(name).cast(pl.String, strict=False), count=pl.col("count").cast(pl.Int64))
+    ordered = spelled.sort("count", "value", descending=[True, False], nulls_last=True)
+    shown = ordered.filter(pl.col("count") >= floor).head(NAMED)
+    listed = [(MISSING if value is None else value, count) for value, count in shown.iter_rows()]
+    if left := rows - sum(count for _, count in listed):
+        listed.append((f"{OTHERS} ({ordered.height - len(listed):,})", left))
+    return _counted(name, "value", listed, rows)
+
+
+def _binned(name: str, values: np.ndarray, counts: np.ndarray, rows: int, floor: int) -> Part:
+    """Rows in bins with round ends; numbers as they are, ranges by their middle."""
+    step = _round_step(float(values.min()), float(values.max()))
+    at = np.floor(values.astype(float) / step).astype(np.int64)
+    found: list[tuple[int, int, int]] = []
+    for number in range(int(at.min()), int(at.max()) + 1):
+        held = int(counts[at == number].sum())
+        if found and (found[-1][2] < floor or held < floor):
+            held, start = held + found[-1][2], found.pop()[0]
+            found.append((start, number + 1, held))
+        else:
+            found.append((number, number + 1, held))
+    listed = [(f"{_end(low, step)} to under {_end(high, step)}", held) for low, high, held in found]
+    if left := rows - sum(held for _, held in listed):
+        listed.append((MISSING, left))
+    return _counted(name, "range, or range of the label's middle", listed, rows)
+
+
+def _counted(name: str, what: str, listed: list[tuple[str, int]], rows: int) -> Part:
+    shares = [(label, count, f"{count / rows:.1%}") for label, count in listed]
+    return table(f"{name}: {rows:,} rows", (what, "rows", "share"), shares, bars=(0, 1))
+
+
+def _round_step(low: float, high: float) -> float:
+    """1, 2 or 5 times a power of ten, such that about ten cover the range."""
+    rough = max(high - low, 1e-12) / BINS
+    power = 10.0 ** math.floor(math.log10(rough))
+    return next(power * factor for factor in (1, 2, 5, 10) if power * factor >= rough * (1 - 1e-9))
+
+
+def _end(number: int, step: float) -> str:
+    return f"{number * step:,.6g}"
