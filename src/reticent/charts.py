@@ -64,8 +64,8 @@ def lines(
     return Chart(_svg(drawn.properties(width=420, height=260).to_dict()), title)
 
 
-BAR, LEFT, WIDE = 22, 190, 330
-"""Of a chart of bars: the height of each, the room for labels, and the width of what is drawn."""
+BAR, LEFT, WIDE, LETTERS = 22, 165, 255, 24
+"""Of a chart of bars: the height of each, the room for labels, the width of what is drawn, and letters of a label."""
 
 
 def bars(labels: Sequence[str], values: Sequence[float], title: str, unit: str) -> Chart:
@@ -74,7 +74,7 @@ def bars(labels: Sequence[str], values: Sequence[float], title: str, unit: str) 
     Room for labels is fixed, not measured, so that the same bars give the same bytes whatever fonts a machine has.
     """
     altair = _altair()
-    shown = [str(label) if len(str(label)) <= 28 else str(label)[:27] + "…" for label in labels]
+    shown = [label if len(label) <= LETTERS else label[: LETTERS - 1] + "…" for label in labels]
     rows = [{"at": at, "value": value} for at, value in enumerate(values)]
     down = altair.Y("at", type="ordinal", axis=None, scale=altair.Scale(paddingInner=0.25))
     across = altair.X(

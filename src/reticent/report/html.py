@@ -12,7 +12,7 @@ from reticent.report.parts import said
 from reticent.report.style import STYLE
 
 ALLOWED = "default-src 'none'; style-src 'unsafe-inline'"
-LONGEST = 400  # letters of a cell
+LONGEST, UNBROKEN = 400, 32  # letters of a cell, and of a word in it
 
 
 def page(facts: Mapping[str, Any]) -> str:
@@ -80,21 +80,22 @@ def _told(svg: str, caption: str) -> str:
 
 def _table(table: Mapping[str, Any]) -> str:
     rows, head = table["rows"], table["head"]
-    right = [bool(rows) and all(_is_number(row[at]) for row in rows) for at in range(len(head))]
+    right = [
+        all(_is_number(row[at]) for row in rows) and any(row[at] is not None for row in rows) for at in range(len(head))
+    ]
     top = "".join(f'<th scope="col"{_side(at)}>{safe(name)}</th>' for name, at in zip(head, right, strict=True))
-    lines = "".join(
-        "<tr>" + "".join(f"<td{_side(at)}>{_cell(cell)}</td>" for cell, at in zip(row, right, strict=True)) + "</tr>"
-        for row in rows
-    )
+    lines = "".join(f"<tr>{''.join(map(_cell, row, right))}</tr>" for row in rows)
     return (
         f'<div class="wide" tabindex="0" role="region" aria-label="{safe(table["caption"])}"><table><caption>{safe(table["caption"])}</caption>'
         f"<thead><tr>{top}</tr></thead><tbody>{lines}</tbody></table></div>"
     )
 
 
-def _cell(value: Any) -> str:
+def _cell(value: Any, right: bool) -> str:
+    """A text without a place to break, such as a checksum, may break anywhere."""
     text = said(value)
-    return safe(text if len(text) <= LONGEST else text[: LONGEST - 1] + "…")
+    long = ' class="long"' if any(len(word) > UNBROKEN for word in text.split()) else ""
+    return f"<td{long or _side(right)}>{safe(text if len(text) <= LONGEST else text[: LONGEST - 1] + '…')}</td>"
 
 
 def _side(right: bool) -> str:

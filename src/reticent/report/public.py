@@ -41,7 +41,9 @@ def facts(release: Release) -> dict[str, Any]:
 
 
 def _lead(release: Release, found: Mapping[str, Any]) -> list[str]:
+    seeded = ["Not for publication: this release was made with a fixed seed, for tests and studies."]
     return [
+        *(seeded if release.manifest.seeded else ()),
         VERDICT[found["verdict"]] if found["promises"] else "No promise is stated.",
         "This page is made from the release folder alone, and anybody who has the folder can make it again, byte for byte, with "
         f"reticent {release.manifest.reticent}: reticent report FOLDER.",

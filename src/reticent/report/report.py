@@ -9,7 +9,7 @@ from typing import Any
 
 from reticent.door import called, door, marks, optional, place
 from reticent.opened import Release
-from reticent.report import html, markdown, public
+from reticent.report import html, internal, markdown, public
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,4 +53,6 @@ def report(
     the internal one, which tells what the release keeps back and stays with its owner.
     """
     opened = release if isinstance(release, Release) else Release(release)
-    return Report(public.facts(opened))
+    if source is None:
+        return Report(public.facts(opened))
+    return Report(internal.facts(opened, source, missing, progress))

@@ -17,7 +17,8 @@ table { border-collapse: collapse; font-size: 0.9rem; min-width: 50%; }
 caption { text-align: left; font-weight: 600; padding: 0.3rem 0; }
 th, td { text-align: left; vertical-align: top; padding: 0.25rem 0.8rem 0.25rem 0; border-bottom: 1px solid #ccc; }
 .number { text-align: right; font-variant-numeric: tabular-nums; }
-td { overflow-wrap: anywhere; min-width: 4rem; }
+th, td { overflow-wrap: normal; } .long { overflow-wrap: anywhere; min-width: 14rem; }
+.warning { border: 2px solid #a01818; padding: 0.5rem; font-weight: 600; }
 pre { background: #f3f5f7; padding: 0.7rem; overflow-x: auto; font-size: 0.85rem; }
 code { font-family: ui-monospace, "Liberation Mono", Consolas, monospace; font-size: 0.9em; }
 figure { margin: 1.2rem 0; }
