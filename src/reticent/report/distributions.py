@@ -7,7 +7,6 @@ counted in bins whose ends are round numbers, no person's; a bin of fewer rows i
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -35,9 +34,8 @@ def published(release: Release) -> dict[str, Any]:
     columns = [*release.manifest.named("sensitive"), *(c for c in release.columns if c.role != "sensitive")]
     frame = release.frame(bounds=True)
     for column in columns[:DRAWN]:
-        parts += (
-            _sensitive(release, column.name, floor) if column.role == "sensitive" else _column(frame, column, floor)
-        )
+        sensitive = column.role == "sensitive"
+        parts.append(_sensitive(release, column.name, floor) if sensitive else _column(frame, column, floor))
     if len(columns) > DRAWN:
         parts.append(text(f"{len(columns) - DRAWN:,} further columns are published and not shown here."))
     return section("distributions", "What is published", *parts)
@@ -49,34 +47,38 @@ def least(release: Release) -> int:
     return max([FLOOR, *(math.ceil(fraction(k)) for k in asked)])
 
 
-def _sensitive(release: Release, name: str, floor: int) -> Iterator[Part]:
+def _sensitive(release: Release, name: str, floor: int) -> Part:
     try:
-        counts = release.value_counts(name)
+        return _shown(name, release.value_counts(name).rename({name: "value"}), floor)
     except RequestError as error:
-        yield text(f"{name}: no chart. {error.what}")
-        return
+        return text(f"{name}: no chart. {error.what}")
+
+
+def _column(frame: pl.DataFrame, column: Any, floor: int) -> Part:
+    """Labels that are ranges by their middle where there are many, else each value or label by itself."""
+    ends = (f"{column.name}_lower", f"{column.name}_upper")
+    if column.role == "quasi-identifying" and column.type != "categorical" and set(ends) <= set(frame.columns):
+        if frame[ends[0]].dtype.is_numeric():
+            middle = (pl.col(ends[0]).cast(pl.Float64) + pl.col(ends[1]).cast(pl.Float64)) / 2
+            counts = frame.group_by(middle.alias("value")).len("count")
+            if counts.height > NAMED:
+                return _shown(column.name, counts, floor)
+    return _shown(column.name, frame.group_by(pl.col(column.name).alias("value")).len("count"), floor)
+
+
+def _shown(name: str, counts: pl.DataFrame, floor: int) -> Part:
+    """Bins of numbers of many values, else the most frequent values."""
     rows = int(counts["count"].sum())
-    if counts[name].dtype.is_numeric() and counts.height > NAMED:
-        held = counts.drop_nulls(name)
-        yield _binned(name, held[name].to_numpy(), held["count"].to_numpy(), rows, floor)
-    else:
-        yield _named(name, counts, rows, floor)
-
-
-def _column(frame: pl.DataFrame, column: Any, floor: int) -> Iterator[Part]:
-    name, ends = column.name, (f"{column.name}_lower", f"{column.name}_upper")
-    if set(ends) <= set(frame.columns) and frame[ends[0]].dtype.is_numeric():
-        held = frame.select(middle=(pl.col(ends[0]).cast(pl.Float64) + pl.col(ends[1]).cast(pl.Float64)) / 2)
-        counts = held.drop_nulls().group_by("middle").len("count").sort("middle")
-        if counts.height > NAMED:
-            yield _binned(name, counts["middle"].to_numpy(), counts["count"].to_numpy(), frame.height, floor)
-            return
-    yield _named(name, frame.group_by(name).len("count"), frame.height, floor)
+    if counts["value"].dtype.is_numeric() and counts.height > NAMED:
+        held = counts.with_columns(pl.col("value").cast(pl.Float64)).filter(pl.col("value").is_finite())
+        if held.height:
+            return _binned(name, held["value"].to_numpy(), held["count"].to_numpy(), rows, floor)
+    return _named(name, counts, rows, floor)
 
 
 def _named(name: str, counts: pl.DataFrame, rows: int, floor: int) -> Part:
     """The most frequent values, and how many rows hold another."""
-    spelled = counts.select(value=pl.col(name).cast(pl.String, strict=False), count=pl.col("count").cast(pl.Int64))
+    spelled = counts.select(value=pl.col("value").cast(pl.String, strict=False), count=pl.col("count").cast(pl.Int64))
     ordered = spelled.sort("count", "value", descending=[True, False], nulls_last=True)
     shown = ordered.filter(pl.col("count") >= floor).head(NAMED)
     listed = [(MISSING if value is None else value, count) for value, count in shown.iter_rows()]
@@ -88,7 +90,7 @@ def _named(name: str, counts: pl.DataFrame, rows: int, floor: int) -> Part:
 def _binned(name: str, values: np.ndarray, counts: np.ndarray, rows: int, floor: int) -> Part:
     """Rows in bins with round ends; numbers as they are, ranges by their middle."""
     step = _round_step(float(values.min()), float(values.max()))
-    at = np.floor(values.astype(float) / step).astype(np.int64)
+    at = np.floor(values / step).astype(np.int64)
     found: list[tuple[int, int, int]] = []
     for number in range(int(at.min()), int(at.max()) + 1):
         held = int(counts[at == number].sum())
@@ -110,7 +112,7 @@ def _counted(name: str, what: str, listed: list[tuple[str, int]], rows: int) -> 
 
 def _round_step(low: float, high: float) -> float:
     """1, 2 or 5 times a power of ten, such that about ten cover the range."""
-    rough = max(high - low, 1e-12) / BINS
+    rough = max(high - low, max(abs(low), abs(high)) * 1e-9, 1e-12) / BINS
     power = 10.0 ** math.floor(math.log10(rough))
     return next(power * factor for factor in (1, 2, 5, 10) if power * factor >= rough * (1 - 1e-9))
 

@@ -43,15 +43,13 @@ def _worst(seen: Any, cells: Cells, kept: np.ndarray, sizes: np.ndarray, shares:
                 float(overall[value]),
             )
         )
-    small = np.bincount(np.minimum(sizes.astype(np.int64), 50))
-    counted = [
-        (f"{size}{' or more' if size == 50 else ''}", int(groups)) for size, groups in enumerate(small) if groups
-    ]
+    size, groups = np.unique(sizes, return_counts=True)
+    smallest = [(int(one), int(many)) for one, many in zip(size[:STEPS], groups[:STEPS], strict=True)]
     return section(
         "groups", "Worst groups",
         text(f"{len(sizes):,} groups; the smallest has {int(sizes.min()):,} rows, the largest {int(sizes.max()):,}."),
         table("Groups that say the most of one value", ("group", "rows", "most frequent value", "its share", "its share overall"), rows),
-        table("Groups by size", ("rows in the group", "groups"), counted[:STEPS + 1]) if counted else None,
+        table("The smallest groups", ("rows in the group", "groups"), smallest),
     )  # fmt: skip
 
 

@@ -61,4 +61,4 @@ def said(value: Any) -> str:
     value = plain(value)
     if isinstance(value, bool | str):
         return str(value)
-    return f"{value:,}" if isinstance(value, int) else f"{value:,.6g}"
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.0f}" if 1e5 <= abs(value) < 1e15 else f"{value:,.6g}"
