@@ -7,6 +7,7 @@ import re
 import shlex
 import shutil
 import sys
+from datetime import date, timedelta
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -211,3 +212,33 @@ def test_a_release_audited_against_its_source_may_hold_its_page(canaries, tmp_pa
     shutil.copytree(canaries[0], folder)
     (folder / "report.html").write_text(rt.report(folder).html(), encoding="utf-8")
     assert rt.audit(folder, source=frame).kept
+
+
+def test_dates_are_counted_by_year_and_numbers_that_are_none_together():
+    born = [date(1950, 1, 1) + timedelta(days=97 * at) for at in range(200)]
+    odd = [float("nan"), float("inf"), *map(float, range(198))]
+    frame = pl.DataFrame({"born": born, "illness": ["flu", "cold"] * 100, "odd": odd})
+    columns = {"born": rt.quasi(), "illness": rt.sensitive(), "odd": rt.insensitive(acknowledge=True)}
+    facts = rt.report(rt.publish(rt.Job(columns=columns, promises=[rt.KAnonymity(5)]), frame=frame)).facts
+    tables = [part["table"] for section in facts["sections"] for part in section["parts"] if "chart" in part]
+    shown = {table["caption"].split(":")[0]: table["rows"] for table in tables}
+    assert shown["born"][0][0].startswith("1950 to under")
+    assert sum(row[1] for row in shown["born"]) == 200
+    assert shown["odd"][-1][:2] == ["(missing)", 2]
+
+
+def test_a_sensitive_column_called_count_has_no_chart_and_the_reason():
+    frame = pl.DataFrame({"age": [20, 21, 22, 23] * 10, "count": ["x", "y"] * 20})
+    release = rt.publish(
+        rt.Job(columns={"age": rt.quasi(), "count": rt.sensitive()}, promises=[rt.KAnonymity(2)]), frame=frame
+    )
+    assert "count: no chart. A column called" in rt.report(release).json()
+    with pytest.raises(rt.RequestError, match="cannot stand beside its counts"):
+        release.value_counts("count")
+
+
+def test_a_carried_column_may_be_called_count():
+    frame = pl.DataFrame({"age": [20, 21, 22, 23] * 10, "illness": ["x", "y"] * 20, "count": [1, 2] * 20})
+    columns = {"age": rt.quasi(), "illness": rt.sensitive(), "count": rt.insensitive()}
+    release = rt.publish(rt.Job(columns=columns, promises=[rt.KAnonymity(2)]), frame=frame)
+    assert "count: 40 rows" in rt.report(release).json()

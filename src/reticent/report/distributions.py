@@ -57,18 +57,29 @@ def _sensitive(release: Release, name: str, floor: int) -> Part:
 def _column(frame: pl.DataFrame, column: Any, floor: int) -> Part:
     """Labels that are ranges by their middle where there are many, else each value or label by itself."""
     ends = (f"{column.name}_lower", f"{column.name}_upper")
-    if column.role == "quasi-identifying" and column.type != "categorical" and set(ends) <= set(frame.columns):
-        if frame[ends[0]].dtype.is_numeric():
-            middle = (pl.col(ends[0]).cast(pl.Float64) + pl.col(ends[1]).cast(pl.Float64)) / 2
-            counts = frame.group_by(middle.alias("value")).len("count")
-            if counts.height > NAMED:
-                return _shown(column.name, counts, floor)
+    labelled = column.role == "quasi-identifying" and column.type != "categorical" and set(ends) <= set(frame.columns)
+    if labelled and (middle := _middle(frame, *ends)) is not None:
+        counts = frame.group_by(middle.alias("value")).len("count")
+        if counts.height > NAMED:
+            return _shown(column.name, counts, floor)
     return _shown(column.name, frame.group_by(pl.col(column.name).alias("value")).len("count"), floor)
+
+
+def _middle(frame: pl.DataFrame, lower: str, upper: str) -> pl.Expr | None:
+    """Of ranges of numbers, or of the years of dates; None of anything else."""
+    dtype, ends = frame[lower].dtype, [pl.col(lower), pl.col(upper)]
+    if dtype in (pl.Date, pl.Datetime):
+        ends = [end.dt.year() for end in ends]
+    elif not dtype.is_numeric():
+        return None
+    return (ends[0].cast(pl.Float64) + ends[1].cast(pl.Float64)) / 2
 
 
 def _shown(name: str, counts: pl.DataFrame, floor: int) -> Part:
     """Bins of numbers of many values, else the most frequent values."""
     rows = int(counts["count"].sum())
+    if counts["value"].dtype in (pl.Date, pl.Datetime) and counts.height > NAMED:
+        name, counts = f"{name} (year)", counts.group_by(pl.col("value").dt.year()).agg(pl.col("count").sum())
     if counts["value"].dtype.is_numeric() and counts.height > NAMED:
         held = counts.with_columns(pl.col("value").cast(pl.Float64)).filter(pl.col("value").is_finite())
         if held.height:
@@ -118,4 +129,5 @@ def _round_step(low: float, high: float) -> float:
 
 
 def _end(number: int, step: float) -> str:
-    return f"{number * step:,.6g}"
+    end = number * step
+    return f"{end:,.0f}" if step >= 1 and 1e4 <= abs(end) < 1e15 else f"{end:.6g}"
