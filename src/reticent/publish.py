@@ -95,9 +95,7 @@ def publish(
         del frames
         progress("auditing")
         found = recount(staged, job, handed(job, counted, writer.recipe))
-        owned = to_own(
-            job, rows, found, (*settled_before, *looked.notices, *_noticed(job, counted.cells), *_wider(job, writer))
-        )
+        owned = to_own(job, rows, found, (*settled_before, *looked.notices, *_noticed(job, counted.cells, writer)))
         return keep(staged, target, owned, ledger, force=force, again=again)
 
 
@@ -112,15 +110,12 @@ def begin(target: Path | None, ledger: Any, force: bool) -> list[str]:
     return settled_before
 
 
-def _noticed(job: Job, cells: Cells) -> list[str]:
-    """What the owner should know: of the method, of values spelled alike, of parameters that make a promise say less."""
+def _noticed(job: Job, cells: Cells, writer: Writer) -> list[str]:
+    """What the owner should know: of the method, values spelled alike, parameters that make a promise say less, wider labels."""
     method = job.method.notices(job.promises) if hasattr(job.method, "notices") else ()
     promised = [said for promise in job.promises if hasattr(promise, "warnings") for said in promise.warnings(cells)]
-    return [*method, *map(str, spelled_alike(cells)), *promised]
-
-
-def _wider(job: Job, writer: Writer) -> list[str]:
-    return wider(writer.recipe, getattr(job.method, "weights", None)) if writer.generalizes else []
+    wide = wider(writer.recipe, getattr(job.method, "weights", None)) if writer.generalizes else []
+    return [*method, *map(str, spelled_alike(cells)), *promised, *wide]
 
 
 def keep(staged: Path, target: Path | None, owned: dict[str, Any], ledger: Any, **how: bool) -> Release:

@@ -69,6 +69,7 @@ WIDER = {  # fields whose class takes more than a job can say
     "top": "float | str | date",
     "bottom": "float | str | date",
     "round_to": "float",
+    "labels": "str | Mapping",
     "weights": "numbers",
     "missing": "str | Sequence",
 }

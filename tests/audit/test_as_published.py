@@ -18,7 +18,7 @@ COLUMNS = {
     "whole": pl.Series([17, 3, 99, None] * 10, dtype=pl.Int8),
     "huge": pl.Series([2**60 + 1, 2**60 + 2, 2**60 + 3, 5] * 10, dtype=pl.UInt64),
     "single": pl.Series([0.1, 1 / 3, 2.5, None] * 10, dtype=pl.Float32),
-    "double": pl.Series([0.1, 1 / 3, float("nan"), 1e300] * 10),
+    "double": pl.Series([0.1, 1 / 3, float("nan"), 1e100] * 10),
     "decimal": pl.Series([Decimal("1.20"), Decimal("0.05"), Decimal("7.00"), None] * 10, dtype=pl.Decimal(10, 2)),
     "day": pl.Series([date(1950, 2, 28), date(2001, 12, 31), date(2020, 1, 1), None] * 10),
     "moment": pl.Series([MOMENT, datetime(1999, 1, 1), datetime(2020, 5, 5, 5), None] * 10),

@@ -76,4 +76,4 @@ def test_marks_of_missing_values_that_are_not_given_are_told_apart_from_values(t
         promises=[rt.ProbabilisticLDiversity(2)],
         method=rt.Anatomy(),
     )
-    assert rt.audit(rt.publish(job, seed=1), source=path).source.unmatched > 0
+    assert rt.audit(rt.publish(job, seed=1).folder, source=path).source.unmatched > 0

@@ -140,7 +140,7 @@ def test_a_file_that_may_not_grow_ends_with_74(place):
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (700, 700)), capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 74, done.stderr
-    assert done.stderr.startswith("DiskError: release cannot be written: File too large.")
+    assert "\nDiskError: release cannot be written: File too large." in done.stderr
     assert place.contents() == before
 
 

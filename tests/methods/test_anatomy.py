@@ -123,7 +123,7 @@ def tampered(release: rt.Release, change) -> None:
     ("change", "said"),
     [
         (lambda f: f.head(len(f) - 1), "not as many rows as values"),
-        (lambda f: f.with_columns(count=pl.col("count") * 0), "not positive"),
+        (lambda f: f.with_columns(count=pl.col("count") * 0), "not from 1 to"),
         (lambda f: pl.concat([f, f.head(1)]), "listed once each|not as many"),
         (lambda f: f.with_columns(group=pl.col("group") + 1), "not as many rows as values"),
         (lambda f: f.rename({"count": "number"}), "other columns"),

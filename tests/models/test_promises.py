@@ -116,7 +116,7 @@ def test_the_least_size_of_a_conjunction_is_the_greatest_asked():
         ("k-anonymity", {"k": 1}, "k >= 2"),
         ("k-anonymity", {"k": 2.5}, "whole number"),
         ("k-map", {"k": 1, "population": "x.csv"}, "k >= 2"),
-        ("k-map", {"k": 2, "population": None}, "population table"),
+        ("k-map", {"k": 2, "population": None}, "population must be"),
         ("alpha-k-anonymity", {"alpha": 0, "k": 2}, "0 < alpha <= 1"),
         ("alpha-k-anonymity", {"alpha": 1.1, "k": 2}, "0 < alpha <= 1"),
         ("alpha-k-anonymity", {"alpha": 0.5, "k": 1}, "k >= 2"),

@@ -59,7 +59,7 @@ def _quasi_fault(entry: ColumnEntry, distinct: pl.Series, labels: bool) -> str:
     listed = entry.values
     categories = entry.type == "categorical" and entry.hierarchy is None
     if listed is None:
-        return "it does not list the column's values" if categories else ""
+        return "it does not list the column's values" if categories and distinct.drop_nulls().len() else ""
     if not categories:
         return "it lists values of a column that has none to be listed"
     texts = distinct.drop_nulls().cast(pl.String).to_list()

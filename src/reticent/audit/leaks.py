@@ -55,6 +55,8 @@ def find(recounted: Recounted, source: pl.DataFrame, stray: np.ndarray) -> list[
         withheld[name] = (
             _texts(values) - shown[name] - _listed(entry) - _texts(recounted.column(name)) - recounted.explained
         )
+        if entry.labels is not None:  # ends that were rounded or moved are nobody's value, unless by chance
+            withheld[name] -= _shown_members(recounted, name) | set(map(str, entry.domain or ()))
     leaks = _whole_values(recounted, withheld)
     secret = {**hidden, **{name: texts for name, texts in withheld.items() if texts}}
     needles = Needles(text for texts in secret.values() for text in texts)

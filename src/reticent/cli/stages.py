@@ -9,13 +9,15 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TextIO
 
+from reticent.cli.visible import visible
 from reticent.errors import RequestError
+from reticent.redaction import redacted
 
 FLAGS = ("--quiet", "--log-json")
 FILE = "--log"
@@ -39,7 +41,10 @@ class Telling:
             text = json.dumps({"time": now, "command": self.command, "seconds": seconds, **facts})
         else:
             text = f"{now} reticent {self.command}: {' '.join(str(fact) for fact in facts.values())}"
-        print(text, file=self.file or sys.stderr, flush=True)
+        if self.file is not None:
+            print(text, file=self.file, flush=True)
+        else:
+            _to_stderr(text)
 
     @property
     def logs(self) -> bool:
@@ -112,14 +117,20 @@ def ended(code: int) -> None:
 def stages(json: bool = False) -> Iterator[Callable[[str], None]]:
     """Says which stage is at work.  With `--json` only a log is told, because the caller is a program."""
     if TOLD.logs:
-        yield lambda stage: TOLD.line(stage=stage)
+        yield lambda stage: TOLD.line(stage=visible(redacted(stage)))
     elif json or TOLD.quiet:
         yield lambda stage: None
     elif sys.stdout.isatty() and sys.stderr.isatty():
         with _live() as show:
             yield show
     else:
-        yield lambda stage: print(f"reticent: {stage}", file=sys.stderr, flush=True)
+        yield lambda stage: _to_stderr(f"reticent: {visible(redacted(stage))}")
+
+
+def _to_stderr(text: str) -> None:
+    """What is told on the way; nobody's work ends because nobody can read it."""
+    with suppress(OSError, ValueError):
+        print(text, file=sys.stderr, flush=True)
 
 
 @contextmanager
@@ -130,4 +141,4 @@ def _live() -> Iterator[Callable[[str], None]]:
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("starting", total=None)
-        yield lambda stage: progress.update(task, description=stage, refresh=True)
+        yield lambda stage: progress.update(task, description=visible(redacted(stage)), refresh=True)

@@ -15,6 +15,8 @@ MOST = 10**9  # how much more one column may weigh than another
 
 def check_weights(weights: Mapping[str, Any] | None) -> None:
     """Refuse weights that are no numbers, or are negative or immoderate."""
+    if weights is not None and not isinstance(weights, Mapping):
+        raise JobError("weights must be a table of numbers by column.", attempt='{"age": 2}.')
     for column, weight in (weights or {}).items():
         name = f"The weight of {listed([column])}"
         if isinstance(weight, str) or not 0 <= exact(weight, name) <= MOST:

@@ -49,7 +49,7 @@ def count_data(path: Path, schema: Schema, only: Collection[str] | None = None) 
 
 
 def _among(schema: Schema, only: Collection[str] | None) -> Schema:
-    return schema if only is None else type(schema)((name, dtype) for name, dtype in schema.items() if name in only)  # type: ignore[call-arg]
+    return schema if only is None else type(schema)((name, dtype) for name, dtype in schema.items() if name in only)  # type: ignore[call-arg]  # a kind of mapping
 
 
 def _plain(dtype: pl.DataType) -> bool:

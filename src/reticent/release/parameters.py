@@ -35,7 +35,7 @@ def whole(value: Any) -> Any:
 
 def weights(value: Any) -> Mapping[str, Any]:
     """A weight for each column that has one."""
-    return shape.table_of(above_zero)(value)
+    return shape.table_of(at_least_zero)(value)
 
 
 _BANDWIDTH = shape.either(shape.number, shape.table_of(shape.either(shape.number, shape.text)), shape.text)

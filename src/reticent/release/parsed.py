@@ -17,7 +17,7 @@ VALUES = 4_000_000
 """The most values, keys, lists and tables in a manifest."""
 KEYS = 1 << 16
 """The most keys of one table."""
-DIGITS = 48
+DIGITS = 330
 """The longest number: 128-bit whole numbers have 39 digits, doubles 24 characters at most."""
 
 

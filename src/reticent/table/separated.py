@@ -80,10 +80,11 @@ def header(path: str, delimiter: str | None, quote: str, encoding: str) -> list[
     """The names in the first line, repeated ones repeated."""
     raw = _first_line(Path(path))
     try:
-        text = raw.decode("utf-8-sig" if encoding.lower() in _UTF8 else encoding)
-    except UnicodeDecodeError as error:
+        text = raw.decode("utf-8-sig") if encoding.lower() in _UTF8 else _first_text(path, encoding)
+    except UnicodeError as error:
+        place = f" (byte {error.start})" if isinstance(error, UnicodeDecodeError) else ""
         raise SourceError(
-            f"The header of {Path(path).name} is not {encoding} (byte {error.start}).",
+            f"The header of {Path(path).name} is not {encoding}{place}.",
             attempt='the file\'s encoding, e.g. encoding = "latin-1".',
         ) from None
     mark = delimiter or likeliest_delimiter(Path(path))
@@ -96,6 +97,12 @@ def header(path: str, delimiter: str | None, quote: str, encoding: str) -> list[
             why="A name is longer than 131,072 characters, or a quote is not closed.",
             attempt="the delimiter and quote of [source].",
         ) from None
+
+
+def _first_text(path: str, encoding: str) -> str:
+    """The first line of a file whose line ends may be more than one byte."""
+    with open(path, encoding=encoding, newline="\n") as handle:
+        return handle.readline(HEADER)
 
 
 def _first_line(path: Path) -> bytes:
