@@ -242,3 +242,18 @@ def test_a_carried_column_may_be_called_count():
     columns = {"age": rt.quasi(), "illness": rt.sensitive(), "count": rt.insensitive()}
     release = rt.publish(rt.Job(columns=columns, promises=[rt.KAnonymity(2)]), frame=frame)
     assert "count: 40 rows" in rt.report(release).json()
+
+
+def test_a_page_in_the_folder_that_is_a_link_or_too_long_is_refused_before_one_is_made(canaries, tmp_path, monkeypatch):
+    folder = tmp_path / "release"
+    shutil.copytree(canaries[0], folder)
+    page = rt.report(folder).html()
+    monkeypatch.setattr(sys.modules["reticent.report"], "page_of", lambda *_: pytest.fail("the page was made"))
+    (folder / "report.html").write_text(page + " " * (1 << 20), encoding="utf-8")
+    with pytest.raises(rt.AuditFailed, match="too long"):
+        rt.open(folder)
+    (folder / "report.html").unlink()
+    (tmp_path / "page.html").write_text(page, encoding="utf-8")
+    (folder / "report.html").symlink_to(tmp_path / "page.html")
+    with pytest.raises(rt.AuditFailed, match="symbolic link"):
+        rt.open(folder)

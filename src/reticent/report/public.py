@@ -113,7 +113,7 @@ def _use(release: Release) -> dict[str, Any]:
         python.append(f'print(release.query("{question}"))')
     return section(
         "use", "How to use it",
-        text("Run these lines in the release folder. The first checks that nothing was changed since it was published."),
+        text("Run these lines in the release folder. The first compares it with the digest on this page, which proves something where the page came from the publisher and not with the folder."),
         code(shell, "sh"),
         code(python, "python"),
         text("Without reticent, the data files are read as any others:"),
