@@ -13,10 +13,10 @@ OPTIONS := --quiet --no-compile --disable-pip-version-check --constraint constra
 PIP     := $(BIN)/python -m pip install $(OPTIONS)
 NEEDED  := import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["dependencies"])
 PEERS   := pycanon==1.3.6
-EXTRAS  := postgres,excel,statfiles,stats,query,charts,test,lint,docs
+EXTRAS  := postgres,excel,statfiles,stats,query,charts,test,lint,browser,docs
 
 .NOTPARALLEL:
-.PHONY: help venv install build demo test faults hostile queries lint format bench docs docs-look studies install-check dist lock clean
+.PHONY: help venv install build demo test faults hostile queries browser lint format bench docs docs-look studies install-check dist lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 12
@@ -28,7 +28,7 @@ install: $(VENV)/.kernels ## install the package in place, with compiled kernels
 build: $(VENV)/.made ## recompile kernels in place where their source is newer (KERNEL=name for one)
 	@$(BIN)/python setup.py --quiet build_ext --inplace --parallel $(JOBS)
 
-demo: $(VENV)/.kernels ## publish, audit and look at a release of built-in data
+demo: $(VENV)/.kernels $(VENV)/.charts ## publish, audit, attack, ask and report a release of built-in data
 	@$(BIN)/reticent demo
 
 test: $(VENV)/.test $(VENV)/.kernels ## run the whole suite (ARGS='...' for pytest, JOBS=n processes)
@@ -42,6 +42,11 @@ hostile: $(VENV)/.test $(VENV)/.kernels ## try every forgery, with every reader,
 
 queries: $(VENV)/.test $(VENV)/.kernels ## ask 100,000 random questions of every kind and 1,500 draws of each random one
 	@RETICENT_QUERIES=all $(BIN)/python -m pytest -n $(JOBS) tests/query $(ARGS)
+
+browser: $(VENV)/.test $(VENV)/.kernels ## try reports in a real browser, which is installed (Debian; pictures in build/screenshots)
+	@command -v chromium > /dev/null || apt-get install --yes --no-install-recommends chromium
+	@$(PIP) --no-build-isolation --editable '.[browser]'
+	@BROWSER=all $(BIN)/python -m pytest tests/report/test_browser.py $(ARGS)
 
 lint: $(VENV)/.lint ## check the code with ruff, and its types with mypy
 	@$(BIN)/ruff check .
@@ -118,6 +123,11 @@ $(VENV)/.test: $(VENV)/.made $(PROJECT)
 $(VENV)/.lint: $(VENV)/.made $(PROJECT)
 	@$(PIP) $$($(BIN)/python -c 'import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
 	  print(*project["dependencies"], *project["optional-dependencies"]["lint"])')
+	@touch $@
+
+$(VENV)/.charts: $(VENV)/.made $(PROJECT)
+	@$(PIP) $$($(BIN)/python -c 'import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
+	  print(*project["optional-dependencies"]["charts"])')
 	@touch $@
 
 $(VENV)/.docs: $(VENV)/.made $(PROJECT)

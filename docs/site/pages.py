@@ -12,8 +12,8 @@ MARK = "<!-- the public names, each from its docstring -->"
 LINK = re.compile(r"(?<!!)\[([^\]]+)\]\(((?!https?:|#|mailto:)[^)#\s]+)(#[^)]*)?\)")
 ORDER = {
     "Start": ("how-it-works", "promises", "glossary", "coming-from"),
-    "Do": ("cli", "columns", "hierarchies", "sources", "planning", "queries", "owner"),
-    "Reference": ("api", "contract"),
+    "Do": ("cli", "columns", "hierarchies", "sources", "planning", "queries", "report", "owner"),
+    "Reference": ("api", "contract", "attacks"),
     "Promises": "promises/*.md",
     "Methods": "methods/*.md",
     "Decisions": "adr/*.md",

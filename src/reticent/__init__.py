@@ -18,6 +18,7 @@ _PUBLIC = {
     "audit": "reticent.audit",
     "open": "reticent.opened",
     "Release": "reticent.opened",
+    "report": "reticent.report",
     "Job": "reticent.job",
     "Output": "reticent.job",
     "Source": "reticent.table.source",
@@ -156,6 +157,7 @@ if TYPE_CHECKING:
     from reticent.planning import plan as plan
     from reticent.publish import publish as publish
     from reticent.release.kind import Kind as Kind
+    from reticent.report.report import report as report
     from reticent.sweep import sweep as sweep
     from reticent.table.hierarchy import Hierarchy as Hierarchy
     from reticent.table.roles import Column as Column

@@ -5,6 +5,7 @@ An SVG holds no script and needs no network.  It says in words what it shows, fo
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -60,7 +61,33 @@ def lines(
         marks["row"] = altair.Row("row", type="nominal", title=rows)
     values = altair.Data(values=used.to_dicts())
     drawn = altair.Chart(values, title=title, description=title).mark_line(point=True).encode(**marks)
-    return Chart(_svg(drawn.properties(width=420, height=260)), title)
+    return Chart(_svg(drawn.properties(width=420, height=260).to_dict()), title)
+
+
+BAR, LEFT, WIDE, LETTERS = 22, 165, 255, 24
+"""Of a chart of bars: the height of each, the room for labels, the width of what is drawn, and letters of a label."""
+
+
+def bars(labels: Sequence[str], values: Sequence[float], title: str, unit: str) -> Chart:
+    """A bar for each label, in the order given.
+
+    Room for labels is fixed, not measured, so that the same bars give the same bytes whatever fonts a machine has.
+    """
+    altair = _altair()
+    shown = [label if len(label) <= LETTERS else label[: LETTERS - 1] + "…" for label in labels]
+    rows = [{"at": at, "value": value} for at, value in enumerate(values)]
+    down = altair.Y("at", type="ordinal", axis=None, scale=altair.Scale(paddingInner=0.25))
+    across = altair.X(
+        "value", type="quantitative", title=unit, axis=altair.Axis(tickCount=4), scale=altair.Scale(zero=True)
+    )
+    names = [{"at": at, "label": label} for at, label in enumerate(shown)]
+    drawn = altair.Chart(altair.Data(values=rows)).mark_bar(color="#2b5c8a", aria=False).encode(x=across, y=down)
+    written = altair.Chart(altair.Data(values=names)).mark_text(align="right", dx=-6, fontSize=12, aria=False)
+    both = drawn + written.encode(x=altair.value(0), y=down, text=altair.Text("label", type="nominal"))
+    tall = BAR * max(len(shown), 1)
+    page = both.properties(width=WIDE, height=tall, description=title).to_dict()
+    room = {"left": LEFT, "right": 20, "top": 5, "bottom": 40}
+    return Chart(_svg({**page, "autosize": {"type": "none"}, "padding": room}), title)
 
 
 def _axis(altair: Any, values: pl.Series) -> Any:
@@ -82,7 +109,7 @@ def _altair() -> Any:
     return altair
 
 
-def _svg(chart: Any) -> str:
+def _svg(chart: dict[str, Any]) -> str:
     import vl_convert
 
-    return vl_convert.vegalite_to_svg(chart.to_dict())
+    return vl_convert.vegalite_to_svg(chart)

@@ -150,6 +150,7 @@ def functions(release: rt.Release, planned: Any, folder: Path) -> dict[str, Call
         "publish": (rt.publish, {"job": job()}),
         "publish_batches": (rt.publish_batches, {"job": job(), "by": "city", "to": folder / "batches"}),
         "audit": (rt.audit, {"release": release}),
+        "report": (rt.report, {"release": release}),
         "audit of a table": (rt.audit, {"release": PEOPLE, "quasi": ["age"], "sensitive": ["d"]}),
         "open": (rt.open, {"folder": release.folder}),
         "Release": (rt.Release, {"folder": release.folder}),

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import reticent as rt
 
 
-def test_the_demo_publishes_audits_and_says_where_to_look_next(run, place):
+def test_the_demo_publishes_audits_attacks_asks_reports_and_says_where_to_look_next(run, place):
     ran = run("demo", "--rows", 2000)
     assert ran.code == 0
     assert "Six of 2,000 people" in ran.out
     assert "Every promise is kept." in ran.out
-    assert "Where to look next:" in ran.out
+    for said in ("What two adversaries reach", "naive-bayes", "A question to the release", "Where to look next:"):
+        assert said in ran.out
+    assert "report.html  one page" in ran.out
+    assert Path("demo/report.html").read_text(encoding="utf-8") == rt.report("demo/release").html()
     assert rt.open("demo/release").manifest.rows == 2000
 
 
@@ -41,3 +45,10 @@ def test_a_failing_demo_leaves_nothing(run, place):
     ran = run("demo", "--rows", 5)
     assert ran.code == 2
     assert place.contents() == before
+
+
+def test_without_the_extra_for_charts_its_report_is_markdown(run, place, monkeypatch):
+    monkeypatch.setitem(sys.modules, "altair", None)
+    assert run("demo", "--rows", 500).code == 0
+    assert Path("demo/report.md").is_file()
+    assert not Path("demo/report.html").exists()

@@ -106,7 +106,20 @@ LAYERS = {
         "registry",
         "table",
     },
-    "report": {"publish", "opened", "release", "audit", "utility", "attacks", "query", "job", "registry", "table"},
+    "report": {
+        "publish",
+        "opened",
+        "release",
+        "audit",
+        "utility",
+        "attacks",
+        "query",
+        "job",
+        "registry",
+        "table",
+        "charts",
+        "owner",
+    },
     "cli": None,  # the top: may use everything
     "__main__": {"cli"},
 }

@@ -68,6 +68,7 @@ PUBLIC = [
     "publish",
     "publish_batches",
     "quasi",
+    "report",
     "risk",
     "sensitive",
     "sweep",

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from reticent import catalogue
 from reticent.audit.parquet_pages import Page, pages
 from reticent.audit.search import LEAST
 from reticent.release.bundle import MANIFEST
@@ -36,6 +37,8 @@ def pieces(folder: Path, manifest: Manifest) -> Iterator[Piece]:
             yield from _parquet(path)
         elif path.name == "README.md" and path.read_text(encoding="utf-8") == reader(manifest.kind).readme(manifest):
             continue  # a function of the manifest, which was searched
+        elif path.name == catalogue.REPORT:
+            continue  # `bundle.verify` found it to be a function of the other files, which are searched
         else:
             yield Piece(path.name, path.read_bytes())
 

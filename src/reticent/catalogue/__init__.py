@@ -7,7 +7,7 @@ words that a manifest may use: a test holds them to the class.
 
 from __future__ import annotations
 
-from reticent.catalogue.parts import ATTACKS, KINDS, METHODS, PLAIN, STAGES
+from reticent.catalogue.parts import ATTACKS, KINDS, METHODS, PLAIN, REPORT, REPORTED_BY, STAGES
 from reticent.catalogue.promises import PROMISES
 from reticent.catalogue.rows import AttackRow, KindRow, PromiseRow, Row, load
 
@@ -17,6 +17,8 @@ __all__ = [
     "METHODS",
     "PLAIN",
     "PROMISES",
+    "REPORT",
+    "REPORTED_BY",
     "STAGES",
     "AttackRow",
     "KindRow",

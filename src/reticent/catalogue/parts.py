@@ -45,16 +45,61 @@ KINDS = {
 PLAIN = "generalized"
 """The kind that tables of other tools are read as."""
 
+_READERS = (
+    "alpha-k-anonymity", "probabilistic-l-diversity", "entropy-l-diversity", "recursive-l-diversity", "t-closeness",
+    "delta-disclosure", "beta-likeness",
+)  # fmt: skip
+"""Promises about who reads the group that a person is in, and believes its shares."""
+
 ATTACKS = {
-    "naive-bayes": AttackRow("reticent.attacks.naive_bayes:naive_bayes"),
-    "definetti": AttackRow("reticent.attacks.definetti:definetti"),
-    "skewness": AttackRow("reticent.attacks.skewness:skewness"),
-    "similarity": AttackRow("reticent.attacks.similarity:similarity"),
-    "background": AttackRow("reticent.attacks.background:background"),
-    "singling-out": AttackRow("reticent.attacks.singling_out:singling_out"),
-    "overlap": AttackRow("reticent.attacks.overlap:overlap"),
-    "composition": AttackRow("reticent.attacks.composition:composition", reads_people=True),
-    "corruption": AttackRow("reticent.attacks.corruption:corruption", reads_people=True),
-    "eligibility": AttackRow("reticent.attacks.eligibility.attack:eligibility", needs_source=False),
-    "algorithm": AttackRow("reticent.attacks.algorithm.attack:algorithm", needs_source=False),
+    "naive-bayes": AttackRow(
+        "reticent.attacks.naive_bayes:naive_bayes", "learns from all groups how values go with each quasi-identifier"
+    ),
+    "definetti": AttackRow(
+        "reticent.attacks.definetti:definetti", "learns from all groups, again and again, who has which value in each"
+    ),
+    "skewness": AttackRow(
+        "reticent.attacks.skewness:skewness", "reads the person's group, and guesses what it lifts most", _READERS
+    ),
+    "similarity": AttackRow(
+        "reticent.attacks.similarity:similarity",
+        "reads the person's group, and guesses a family of like values",
+        ("t-closeness", "semantic-beta-likeness", "proximity-beta-likeness"),
+    ),
+    "background": AttackRow(
+        "reticent.attacks.background:background",
+        "knows how values go with quasi-identifiers, up to a bandwidth",
+        ("bt-privacy", "skyline"),
+    ),
+    "singling-out": AttackRow(
+        "reticent.attacks.singling_out:singling_out", "takes the ends of published ranges for people's values"
+    ),
+    "overlap": AttackRow(
+        "reticent.attacks.overlap:overlap", "asks which of overlapping groups each person may be in", _READERS
+    ),
+    "composition": AttackRow(
+        "reticent.attacks.composition:composition",
+        "joins several releases of the same people",
+        reads_people=True,
+    ),
+    "corruption": AttackRow(
+        "reticent.attacks.corruption:corruption",
+        "has learned the values of other people, of all but one even",
+        ("rho-guarantee", "delta-growth"),
+        reads_people=True,
+    ),
+    "eligibility": AttackRow(
+        "reticent.attacks.eligibility.attack:eligibility",
+        "reasons from how many rows were withheld, and how",
+        ("l-dichotomy",),
+        needs_source=False,
+    ),
+    "algorithm": AttackRow(
+        "reticent.attacks.algorithm.attack:algorithm",
+        "knows the method, and reasons why it published just these nodes",
+        needs_source=False,
+    ),
 }
+
+REPORT, REPORTED_BY = "report.html", "reticent.report:page_of"
+"""The page that a release folder may hold beside what its manifest lists, and what makes it: the folder's page must be that one."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -42,11 +43,18 @@ class AttackRow:
     """An attack: its function, and whether it needs the source or the release's files alone.
 
     `reads_people`: it is given the release and the source as they are, with lists of people of its own, not what groups show.
+    `adversary` says who it is, and `promises` which promises speak of that adversary at all.
     """
 
     function: str
+    adversary: str = ""
+    promises: tuple[str, ...] = ()
     needs_source: bool = True
     reads_people: bool = False
+
+    def spoken_of(self, promised: Iterable[str]) -> list[str]:
+        """The promises among these that speak of this adversary."""
+        return [name for name in dict.fromkeys(promised) if name in self.promises]
 
 
 def load(dotted: str) -> Any:

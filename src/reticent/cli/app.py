@@ -20,6 +20,7 @@ COMMANDS = (
     "export",
     "query",
     "attack",
+    "report",
     "calibrate",
     "data",
     "demo",

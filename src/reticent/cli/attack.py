@@ -10,6 +10,8 @@ import typer
 from reticent.cli.options import Delimiter, Empty, Encoding, FromQuery, FromTable, Json, Missing, Quote, reading
 
 COLUMNS = ("attack", "targets", "success", "low", "high", "baseline", "worst_posterior", "promised")
+HEAD = ("attack", "targets", "success", "95 % from", "to", "baseline", "worst belief", "promised")
+SPEAKING, SPEAKS = "promise_speaks_of_it", {True: "yes", False: "no", None: "-"}
 EXAMPLE = "reticent attack patients-release --source patients.csv --as naive-bayes"
 
 
@@ -122,7 +124,7 @@ def attack(
                 progress(f"attacking as {one}")
                 asked = {"background": knowledge, "corruption": learned, "singling-out": {"others": others},
                          "composition": {"joined": joined or [], "force_join": force_join}}.get(one, {})  # fmt: skip
-                outcomes.append(run(release, read, one, **given, **asked).to_dict())
+                outcomes.append(_judged(release, run(release, read, one, **given, **asked).to_dict()))
         except RequestError as error:
             if name:
                 raise
@@ -130,8 +132,13 @@ def attack(
     if json:
         say_json(outcomes[0] if name else outcomes)
         return 0
-    rows = [[number(found[name]) if found[name] is not None else "-" for name in COLUMNS] for found in outcomes]
-    say_table(["attack", "targets", "success", "95 % from", "to", "baseline", "worst belief", "promised"], rows)
+    rows = [
+        [*(number(found[name]) if found[name] is not None else "-" for name in COLUMNS), SPEAKS[found[SPEAKING]]]
+        for found in outcomes
+    ]
+    say_table([*HEAD, "a promise speaks of it"], rows)
+    if outcomes:
+        say("No release is called safe: these adversaries were tried, and this is what they reached.")
     say(*(line for found in outcomes if found["attack"] == "background" for line in _learned(found)))
     say(*(line for found in outcomes if found["attack"] == "singling-out" for line in _isolated(found)))
     say(*(line for found in outcomes for line in beside(found)))
@@ -141,6 +148,17 @@ def attack(
             say(f"corruption: no belief of {rho1 or '0.2'} can exceed {found['bound']:.6f} (theorem 2: {found['bound_theorem2']:.6f}); "
                 f"beliefs grew by {found['worst_growth']:.6f}, at most by {found['growth_bound']:.6f}")  # fmt: skip
     return 0
+
+
+def _judged(release: Path, found: dict[str, Any]) -> dict[str, Any]:
+    """With whether a promise of the release speaks of this adversary; None for a plain file, which states no promise."""
+    from reticent.attacks import ATTACKS
+    from reticent.release.bundle import read_manifest
+
+    if not release.is_dir():
+        return {**found, SPEAKING: None}
+    promised = [promise.name for promise in read_manifest(release).promises]
+    return {**found, SPEAKING: bool(ATTACKS[found["attack"]].spoken_of(promised))}
 
 
 def _isolated(found: dict[str, Any]) -> list[str]:

@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -14,6 +14,8 @@ from reticent.cli.options import Json
 
 EXAMPLE = "reticent demo --to demo"
 
+QUESTION = "SELECT COUNT(*) FROM release WHERE age BETWEEN 30 AND 39"
+ADVERSARIES = ("skewness", "naive-bayes")
 MARK = "# Made by `reticent demo`"
 JOB = f"""{MARK}: publish it yourself, or change a promise and see what happens.
 [source]
@@ -45,45 +47,126 @@ def demo(
     rows: Annotated[int, typer.Option("--rows", help="How many people the census generator makes.")] = 20_000,
     json: Json = False,
 ) -> None:  # fmt: skip
-    """Publish a made-up census, audit it against its source, and say where to look next."""
+    """Publish a made-up census, audit, attack and ask it, write its report, and say where to look next."""
+    from reticent.cli.printing import say_json, stages
+    from reticent.job import Job
+    from reticent.publish import publish
+
+    with stages(json) as progress, _made_anew(to):
+        before = _census(to, rows, progress)
+        release = publish(Job.read(to / "job.toml"), to=to / "release", ledger=to / "ledger", progress=progress)
+        found = _tried(release, to, progress)
+        after = release.frame().head(6)
+    if json:
+        say_json({"folder": str(to), "release": str(to / "release"), "digest": release.digest, **found})
+        return
+    _say_tables(to, rows, before, after)
+    _say_found(found)
+    _say_next(to, found["report"])
+
+
+def _census(to: Path, rows: int, progress: Any) -> Any:
     import polars as pl
 
     from reticent import datasets
-    from reticent.audit import audit
-    from reticent.cli.findings import say_findings
-    from reticent.cli.printing import say, say_json, say_table, stages
-    from reticent.job import Job
-    from reticent.publish import publish
     from reticent.release.disk import writing
 
-    with stages(json) as progress, _made_anew(to):
-        progress("making a census")
-        with writing(to):
-            before = datasets.load("census", rows, 1).cast({pl.Enum: pl.String})
-            before.write_csv(to / "census.csv")
-            datasets.write_hierarchies("census", str(to / "hierarchies"))
-            (to / "job.toml").write_text(JOB, encoding="utf-8")
-        release = publish(Job.read(to / "job.toml"), to=to / "release", ledger=to / "ledger", progress=progress)
-        after, digest = release.frame().head(6), release.digest
-        progress("auditing against the source")
-        found = audit(to / "release", source=str(to / "census.csv"), expect_digest=digest).to_dict()
-    if json:
-        say_json({"folder": str(to), "release": str(to / "release"), "digest": digest, **found})
-        return
+    progress("making a census")
+    with writing(to):
+        people = datasets.load("census", rows, 1).cast({pl.Enum: pl.String})
+        people.write_csv(to / "census.csv")
+        datasets.write_hierarchies("census", str(to / "hierarchies"))
+        (to / "job.toml").write_text(JOB, encoding="utf-8")
+    return people
+
+
+def _tried(release: Any, to: Path, progress: Any) -> dict[str, Any]:
+    """What an audit finds, what two adversaries reach, the answer to a question, and where the report is."""
+    from reticent import catalogue
+    from reticent.attacks import attack
+    from reticent.audit import audit
+
+    folder, source = to / "release", str(to / "census.csv")
+    progress("auditing against the source")
+    found = audit(folder, source=source, expect_digest=release.digest).to_dict()
+    promised = [promise.name for promise in release.manifest.promises]
+    found["attacks"] = []
+    for name in ADVERSARIES:
+        progress(f"attacking as {name}")
+        speaking = catalogue.ATTACKS[name].spoken_of(promised)
+        found["attacks"].append({**attack(folder, source, name).to_dict(), "spoken_of_by": speaking})
+    return {**found, "question": QUESTION, "answer": _answer(release), "report": str(_report(release, to, progress))}
+
+
+def _answer(release: Any) -> Any:
+    from reticent.errors import RequestError
+
+    try:
+        return release.query(QUESTION).to_dict()
+    except RequestError as error:
+        return error.what
+
+
+def _report(release: Any, to: Path, progress: Any) -> Path:
+    """The public page; Markdown where the extra for charts is missing."""
+    from reticent.errors import RequestError
+    from reticent.release.disk import writing
+    from reticent.report import report
+
+    progress("writing a report")
+    made = report(release)
+    try:
+        name, text = "report.html", made.html()
+    except RequestError:
+        name, text = "report.md", made.markdown()
+    with writing(to):
+        (to / name).write_text(text, encoding="utf-8")
+    return to / name
+
+
+def _say_tables(to: Path, rows: int, before: Any, after: Any) -> None:
+    from reticent.cli.printing import say, say_table
+
     say(f"Six of {rows:,} people (made up) in {to / 'census.csv'}:", "")
     say_table(before.columns, before.head(6).rows(), indent=2)
     say("", f"Six rows of {to / 'release'}, in an order that says nothing about the source's:", "")
     say_table(after.columns, after.rows(), indent=2)
+
+
+def _say_found(found: dict[str, Any]) -> None:
+    from reticent.cli.findings import say_findings
+    from reticent.cli.printing import number, say, say_table
+
     say("", "What was promised, and what a recount of the published files finds:", "")
     say_findings(found)
+    say(
+        "",
+        "What two adversaries reach who know everybody's quasi-identifiers; the baseline guesses the most frequent value:",
+        "",
+    )
+    shown = ("attack", "success", "baseline", "worst_posterior")
+    rows = [
+        [*(number(one[name]) for name in shown), ", ".join(one["spoken_of_by"]) or "none"] for one in found["attacks"]
+    ]
+    say_table(("attack", "success", "baseline", "highest belief", "promise that speaks of it"), rows, indent=2)
+    answer = found["answer"]
+    said = answer if isinstance(answer, str) else ", ".join(f"{name} {number(value)}" for name, value in answer.items())
+    say("", f"A question to the release: {found['question']}", f"  {said}")
+
+
+def _say_next(to: Path, report: str) -> None:
+    from reticent.cli.printing import say
+
     say("", "Where to look next:",
+        f"  {report}  one page about the release: open it in a browser",
         f"  {to / 'release' / 'README.md'}  what the recipient is told",
         f"  {to / 'job.toml'}  the request; change beta and run",
         f"      reticent check {to / 'job.toml'}",
         f"      reticent publish {to / 'job.toml'} -o {to / 'second'} --again --ledger {to / 'ledger'}",
-        f"  {to / 'reticent-owner'}  what stays with you: digest, audit, job",
+        f"  {to / 'reticent-owner'}  what stays with you: digest, audit, job, and with --internal your own report",
         f"  {to / 'ledger'}  which people were published (of your own data it is in your state folder)",
-        f"      reticent audit {to / 'release'} --source {to / 'census.csv'}")  # fmt: skip
+        f"      reticent audit {to / 'release'} --source {to / 'census.csv'}",
+        f"      reticent attack {to / 'release'} --source {to / 'census.csv'} --as naive-bayes")  # fmt: skip
 
 
 @contextmanager

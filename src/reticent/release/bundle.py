@@ -21,12 +21,13 @@ from reticent.release.files import write_data
 from reticent.release.formulas import PRESENT, QUOTED, any_formula, shown
 from reticent.release.kind import data_files, reader
 from reticent.release.manifest import FORMAT, Manifest
+from reticent.release.page import refuse_other_page
 from reticent.release.parsed import BYTES, parsed, refuse_large
 from reticent.release.rows import Rows
 from reticent.release.shape import Misshapen
 from reticent.release.sound import refuse_unsound
 
-MANIFEST, README = "manifest.json", "README.md"
+MANIFEST, README, REPORT = "manifest.json", "README.md", catalogue.REPORT
 
 
 def write(folder: Path, frames: Mapping[str, Rows | pl.DataFrame], fields: Mapping[str, Any], format: str) -> str:
@@ -150,7 +151,8 @@ def verify(folder: str | Path, expect_digest: str | None = None) -> Manifest:
     present = closed.entries(folder)
     manifest = read_manifest(folder)
     files = data_files(folder, manifest)
-    faults = [f"{closed.shown(name)} does not belong" for name in present if name not in {MANIFEST, *manifest.files}]
+    known = {MANIFEST, REPORT, *manifest.files}
+    faults = [f"{closed.shown(name)} does not belong" for name in present if name not in known]
     for name, facts in manifest.files.items():
         if name not in present:
             faults.append(f"{name} is missing")
@@ -166,6 +168,8 @@ def verify(folder: str | Path, expect_digest: str | None = None) -> Manifest:
     schemas = reader(manifest.kind).schemas(manifest)
     for number, (name, path) in enumerate(files.items()):
         refuse_unsound(path, schemas[name], manifest.rows if number == 0 else None)
+    if REPORT in present and REPORT not in manifest.files:
+        refuse_other_page(folder, [MANIFEST, *manifest.files])
     return manifest
 
 

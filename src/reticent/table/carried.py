@@ -135,7 +135,7 @@ def questions(columns: Mapping[str, Column]) -> dict[str, pl.Expr]:
 
 def times(column: pl.Expr) -> pl.Expr:
     """How often each value occurs, as one list."""
-    return column.value_counts().struct.field("count").implode()
+    return column.alias("value").value_counts(name="times").struct.field("times").implode()
 
 
 def answered(columns: Mapping[str, Column], counted: pl.DataFrame) -> tuple[Carried, ...]:

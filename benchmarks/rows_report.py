@@ -1,0 +1,42 @@
+"""The public report of a release against publishing it: the folder is verified, recounted, counted and drawn."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from benchmarks.data import census_file
+from benchmarks.measure import Cost, measure
+from benchmarks.row import Row
+
+SIZE = 500_000
+SETUP = """
+import tempfile
+from pathlib import Path
+import reticent as rt
+from reticent import charts
+quasi = ("age", "gender", "education", "marital_status", "work_class")
+job = rt.Job(source=source, columns={name: rt.quasi() for name in quasi} | {"salary_class": rt.sensitive()},
+             promises=[rt.KAnonymity(10), rt.BetaLikeness(4)], release=rt.Output(undeclared="drop"))
+charts.bars(["a"], [1], "warm", "rows")
+"""
+RELEASED = """
+place = Path(tempfile.mkdtemp())
+rt.publish(job, to=place / "release", seed=0, ledger=place / "ledger")
+"""
+PUBLISH = 'rt.publish(job, to=scratch / "release", ledger=scratch / "ledger")'
+REPORT = 'value = len(rt.report(place / "release").html().encode())'
+
+
+@cache
+def cost(body: str, setup: str) -> Cost:
+    return measure(body, setup=setup, given={"source": str(census_file(SIZE))})
+
+
+def public() -> Row:
+    made = cost(REPORT, SETUP + RELEASED)
+    published = cost(PUBLISH, SETUP)
+    note = f"{made.value:,} bytes"
+    return Row(ours=made.cpu, reference=published.cpu, against="publishing it", at_most=3, note=note)
+
+
+ROWS = [("public report of a release, 500k census", public)]

@@ -1,0 +1,80 @@
+"""`reticent report RELEASE`: one page about a release, for its recipients or for its owner."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from reticent.cli.options import Delimiter, Empty, Encoding, FromQuery, FromTable, Json, Missing, Quote, reading
+
+EXAMPLE = "reticent report patients-release -o patients.html"
+
+
+def report(
+    release: Annotated[Path, typer.Argument(metavar="RELEASE", help="A release folder.", show_default=False)],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="The file to write; by default RELEASE-report.html in the working directory.", show_default=False)
+    ] = None,
+    form: Annotated[str, typer.Option("--format", metavar="html|md|json", help="A page, Markdown, or the facts as JSON.")] = "html",
+    internal: Annotated[bool, typer.Option("--internal", help="The owner's edition, with risks, attacks and losses: needs --source, and goes to the owner's folder.")] = False,
+    source: Annotated[str | None, typer.Option("--source", metavar="DATA", help="With --internal: the data it was made from.", show_default=False)] = None,
+    job: Annotated[Path | None, typer.Option("--job", metavar="JOB", help="With --internal: a job that says how the source is read.", show_default=False)] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
+    missing: Missing = None,
+    delimiter: Delimiter = None,
+    quote: Quote = None,
+    encoding: Encoding = None,
+    empty: Empty = None,
+    table: FromTable = None,
+    query: FromQuery = None,
+    json: Json = False,
+) -> None:  # fmt: skip
+    """Write one page about a release: no script, nothing fetched, for a phone, a desk and paper.
+
+    The public edition is made from the folder alone, and the same folder gives the same bytes. Charts need the extra `charts`;
+    --format md and json need none.
+    """
+    from reticent.cli.printing import say, say_json, stages
+    from reticent.errors import RequestError
+    from reticent.job import Job
+    from reticent.owner.reading import reading_of
+    from reticent.report import placing
+    from reticent.report import report as made
+
+    if not release.is_dir():
+        raise RequestError(f"There is no release folder {release}.", attempt="the folder that `reticent publish` made.")
+    if form not in placing.ENDINGS:
+        raise RequestError(f"There is no format {form!r}.", attempt="--format html, md or json.")
+    how = reading(delimiter=delimiter, quote=quote, encoding=encoding, empty=empty, table=table, query=query)
+    if internal and source is None:
+        raise RequestError(
+            "The internal edition compares the release with the data it was made from, and none is given.",
+            attempt="--internal --source DATA.",
+        )
+    if not internal and (source is not None or job is not None or missing or how):
+        raise RequestError(
+            "The public edition is made from the folder alone.",
+            attempt="--internal, or leaving --source and the rest out.",
+        )
+    target = (placing.internal_place if internal else placing.public_place)(release, output, form, force)
+    given: dict[str, Any] = {}
+    if source is not None:
+        as_job = None if job is None else Job.read(job)
+        given["source"] = reading_of(release, source, as_job, missing=tuple(missing or ()), how=how)[0]
+    with stages(json) as progress:
+        progress("reading the release")
+        found = made(release, progress=progress, **given)
+        progress("drawing")
+        text = found.text(form)
+    if internal:
+        placing.write_internal(target, text)
+    else:
+        placing.write_public(target, text, force)
+    if json:
+        say_json(
+            {"report": str(target), "edition": found.facts["edition"], "format": form, "bytes": len(text.encode())}
+        )
+    else:
+        say(f"{target}  the {found.facts['edition']} edition, {len(text.encode()):,} bytes")

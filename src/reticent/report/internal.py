@@ -1,0 +1,124 @@
+"""The internal edition's facts: what the release and its source say together, for the owner alone."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Callable, Mapping
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from reticent.attacks.seen import counted
+from reticent.audit.audit import audit
+from reticent.audit.risk import risk
+from reticent.errors import RequestError
+from reticent.opened import Release
+from reticent.owner.ledger import Ledger
+from reticent.owner.places import notes_of
+from reticent.owner.reading import JOB, reading_of
+from reticent.owner.together import no_longer_promised
+from reticent.report import groups
+from reticent.report.attacked import attacked
+from reticent.report.distributions import published
+from reticent.report.parts import Part, code, listed, plain, said, section, table, text
+from reticent.report.public import done, recounted
+from reticent.report.usefulness import losses, questions
+
+PACKAGES = ("reticent", "numpy", "polars", "pyarrow", "randomgen", "altair", "vl-convert-python")
+LONGEST = 20_000  # letters of a job
+
+
+def facts(release: Release, source: Any, missing: tuple[str, ...], progress: Callable[[str], None]) -> dict[str, Any]:
+    """Everything that the internal edition says."""
+    read, frame = reading_of(release, source, missing=missing)
+    data = read if frame is None else frame
+    progress("auditing against the source")
+    found = audit(release, source=data, missing=missing).to_dict()
+    progress("measuring risks")
+    before = _risk_before(release, data, read.missing)
+    progress("counting the source")
+    cells = counted(release.columns, data, read.missing)
+    seen = _seen(release, cells)
+    return {
+        "edition": "internal",
+        "title": f"{release.manifest.kind.capitalize()} release of {release.manifest.rows:,} rows: for its owner",
+        "digest": release.digest,
+        "lead": [
+            "Never to be handed out: this page tells what the release keeps back.",
+            *found.get("source", {}).get("sentences", ()),
+        ],
+        "sections": [
+            recounted(found), _risks(before, found.get("risk")), attacked(release, data, read.missing, progress),
+            *groups.sections(seen, cells), losses(release, found, cells), questions(seen, cells), published(release),
+            done(release), _parameters(release), _environment(), _earlier(release),
+        ],
+    }  # fmt: skip
+
+
+def _seen(release: Release, cells: Any) -> Any:
+    """What an adversary sees; the reason, as a text, where the kind shows nothing of the kind."""
+    try:
+        return release.sight(cells)
+    except RequestError as error:
+        return error.what
+
+
+def _risk_before(release: Release, data: Any, missing: tuple[str, ...]) -> dict[str, Any]:
+    names = [column.name for column in release.manifest.named("quasi-identifying")]
+    return risk(data, quasi=names, missing=missing).to_dict()
+
+
+def _risks(before: Mapping[str, Any], after: Mapping[str, Any] | None) -> dict[str, Any]:
+    def told(found: Mapping[str, Any] | None) -> list[Any]:
+        if found is None:
+            return [None] * 6
+        one = found["prosecutor"]
+        return [found["rows"], found["groups"], one["highest"], one["average"], one["at_risk"], found["sample_uniques"]]
+
+    names = ("rows", "combinations of quasi-identifiers", "highest risk of a row", "average risk",
+             f"rows with a risk above {said(before['threshold'])}", "rows that are alone")  # fmt: skip
+    rows = list(zip(names, map(plain, told(before)), map(plain, told(after)), strict=True))
+    telling = [(" and ".join(one["columns"]), one["distinction"], one["separation"]) for one in before["columns"][:10]]
+    return section(
+        "risks", "Risks before and after",
+        text("The risk of a row is one divided by how many rows read the same in every quasi-identifier."),
+        table("Re-identification", ("measure", "source", "release"), rows),
+        table("Which columns of the source tell people apart", ("columns", "distinction", "separation"), telling),
+    )  # fmt: skip
+
+
+def _parameters(release: Release) -> dict[str, Any]:
+    """The job as the owner's folder keeps it."""
+    words = release.job_text
+    for notes in notes_of(Path(release.folder).resolve()):
+        if words is None and (notes / JOB).is_file():
+            words = (notes / JOB).read_text(encoding="utf-8")
+    if words is None:
+        return section("job", "The job", text("The owner's folder beside the release keeps no job of it."))
+    more = text(f"{len(words) - LONGEST:,} more characters stand in {JOB} of the owner's folder.")
+    return section(
+        "job", "The job", code(words[:LONGEST].rstrip().split("\n"), "toml"), more if len(words) > LONGEST else None
+    )
+
+
+def _environment() -> dict[str, Any]:
+    rows: list[tuple[str, str]] = [("python", platform.python_version()), ("system", platform.platform())]
+    rows.append(("processors", str(os.cpu_count())))
+    for name in PACKAGES:
+        try:
+            rows.append((name, version(name)))
+        except PackageNotFoundError:
+            rows.append((name, "not installed"))
+    return section("environment", "Environment", table("Where this page was made", ("what", "version"), rows))
+
+
+def _earlier(release: Release) -> dict[str, Any]:
+    """What earlier releases of the same people change, as the ledger notes them."""
+    noted = Ledger.of().together_with(Path(release.folder))
+    parts: list[Part] = [text("The ledger knows no other release of these people." if noted else
+                              "The ledger does not know this release: it was published with another, or elsewhere.")]  # fmt: skip
+    if lost := no_longer_promised(noted):
+        rows = [(entry["release"], entry["at"], entry["rows"], entry["digest"]) for entry in noted]
+        parts = [listed(lost), table("Releases of these people", ("release", "published", "rows", "digest"), rows)]
+    return section("earlier", "Earlier releases of the same people", *parts)

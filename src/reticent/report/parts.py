@@ -1,0 +1,64 @@
+"""What the facts of a report are made of: sections of parts.  A part is one of these small dictionaries, and JSON as it is.
+
+{"text": ...}  {"list": [...]}  {"code": ..., "language": ...}  {"table": {"caption", "head", "rows"}, "chart": ...}
+{"markdown": ...}   what the release's README says, in the little Markdown that READMEs are written in
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+Part = dict[str, Any]
+
+
+def text(sentence: str) -> Part:
+    return {"text": sentence}
+
+
+def listed(sentences: Iterable[str]) -> Part:
+    return {"list": list(sentences)}
+
+
+def code(lines: Sequence[str], language: str) -> Part:
+    return {"code": "\n".join(lines), "language": language}
+
+
+def table(
+    caption: str, head: Sequence[str], rows: Iterable[Sequence[Any]], bars: tuple[int, int] | None = None
+) -> Part:
+    """`bars` are the columns that label and measure the bars of its chart."""
+    found: Part = {
+        "table": {"caption": caption, "head": list(head), "rows": [[plain(cell) for cell in row] for row in rows]}
+    }
+    return found if bars is None else {**found, "chart": {"labels": bars[0], "values": bars[1]}}
+
+
+def section(name: str, title: str, *parts: Part | None) -> dict[str, Any]:
+    return {"id": name, "title": title, "parts": [part for part in parts if part is not None]}
+
+
+def plain(value: Any) -> Any:
+    """As JSON has it; a number that is no whole one with six digits, so that it reads the same on every machine."""
+    if isinstance(value, Fraction):
+        return int(value) if value.denominator == 1 else plain(float(value))
+    if isinstance(value, float):
+        return float(f"{value:.6g}")
+    return value if value is None or isinstance(value, bool | int | str) else str(value)
+
+
+def said(value: Any) -> str:
+    """A value as people read it."""
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} = {said(inner)}" for name, inner in value.items())
+    if isinstance(value, list | tuple):
+        return "; ".join(map(said, value)) or "none"
+    value = plain(value)
+    if isinstance(value, bool | str):
+        return str(value)
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.0f}" if 1e5 <= abs(value) < 1e15 else f"{value:,.6g}"

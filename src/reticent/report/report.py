@@ -1,0 +1,58 @@
+"""`report`: the facts of a release, and the three forms they are read in."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from reticent.door import called, door, marks, optional, place
+from reticent.opened import Release
+from reticent.report import html, internal, markdown, public
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """What is known of a release; `facts` is JSON as it is."""
+
+    facts: Mapping[str, Any]
+
+    def html(self) -> str:
+        """One page that needs nothing else.  Its charts need the extra `charts`."""
+        return html.page(self.facts)
+
+    def markdown(self) -> str:
+        return markdown.page(self.facts)
+
+    def json(self) -> str:
+        return json.dumps(self.facts, indent=1, ensure_ascii=False) + "\n"
+
+    def text(self, form: str) -> str:
+        """In the form that is named: "html", "md" or "json"."""
+        return {"html": self.html, "md": self.markdown, "json": self.json}[form]()
+
+    def _repr_html_(self) -> str:
+        return html.body(self.facts)
+
+    def __repr__(self) -> str:
+        return f"<{self.facts['edition']} report: {self.facts['title']}>"
+
+
+@door(release=place, source=optional(place), missing=marks, progress=called)
+def report(
+    release: Any,
+    *,
+    source: Any = None,
+    missing: tuple[str, ...] = (),
+    progress: Callable[[str], None] = lambda stage: None,
+) -> Report:
+    """What is known of a release folder, or of a release that is open: `.html()`, `.markdown()`, `.json()`.
+
+    Without a `source` it is the public edition, a function of the folder.  With the data that the release was made from it is
+    the internal one, which tells what the release keeps back and stays with its owner.
+    """
+    opened = release if isinstance(release, Release) else Release(release)
+    if source is None:
+        return Report(public.facts(opened))
+    return Report(internal.facts(opened, source, missing, progress))

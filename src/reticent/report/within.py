@@ -1,0 +1,17 @@
+"""The page that `report` makes of a folder which may itself hold a `report.html`: made of a copy without it."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
+
+from reticent.report.report import report
+
+
+def page_of(folder: Path, names: list[str]) -> bytes:
+    """The public page of the files named, which are all that a release of this folder has."""
+    with tempfile.TemporaryDirectory(prefix="reticent-report-") as temporary:
+        for name in names:
+            shutil.copyfile(folder / name, Path(temporary) / name, follow_symlinks=False)
+        return report(temporary).html().encode()

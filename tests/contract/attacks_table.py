@@ -1,0 +1,48 @@
+"""Adversaries as a page: `python -m tests.contract.attacks_table > docs/attacks.md` writes it from the catalogue and the contract."""
+
+from __future__ import annotations
+
+import sys
+
+from reticent import catalogue
+from tests.contract.table import held, rows
+
+HEAD = """\
+# Adversaries: who is tried against which release
+
+This page is printed by `python -m tests.contract.attacks_table` from `reticent.catalogue` and from what the tests in
+`tests/contract/` hold true; a test keeps it current. `reticent attack RELEASE --source DATA` runs every adversary that
+applies and says of each what it reached beside what was promised, and whether a promise of the release speaks of that
+adversary at all. No release is called safe: only who was tried, and what they reached.
+
+## Who they are
+
+*Promises that speak of it*: the others say nothing about this adversary, and a success of theirs breaks none of them.
+"""
+KINDS_HEAD = """
+## Which release kinds they apply to
+
+*works*: it applies. *refused*: it does not, and the sentence of that number, below the table, says why. The same table
+with every other feature is [what works with what](contract.md). Tables that another tool made are read as generalized
+ones; attacks that read a manifest (`corruption`, `eligibility`, `algorithm`) need a release folder.
+"""
+
+
+def page() -> str:
+    known = [
+        [f"`{name}`", row.adversary, "the source" if row.needs_source else "the files alone",
+         ", ".join(f"`{promise}`" for promise in row.promises) or "none"]
+        for name, row in catalogue.ATTACKS.items()
+    ]  # fmt: skip
+    notes: list[str] = []
+    kinds = list(catalogue.KINDS)
+    against = [[f"`{name}`", *(held(f"attack {name}", kind, notes) for kind in kinds)] for name in catalogue.ATTACKS]
+    reasons = "\n".join(f"{at}. {sentence}" for at, sentence in enumerate(notes, 1))
+    return (
+        f"{HEAD}\n{rows(['attack', 'the adversary', 'needs', 'promises that speak of it'], known)}"
+        f"{KINDS_HEAD}\n{rows(['attack', *kinds], against)}\n{reasons}\n"
+    )
+
+
+if __name__ == "__main__":
+    sys.stdout.write(page())

@@ -1,0 +1,88 @@
+"""Pages in a real browser: Debian's chromium, driven by playwright, and axe-core (`make browser` installs them).
+
+Pictures for looking at go to build/screenshots, which is no part of the repository.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+import reticent as rt
+from tests.contract import people as contract
+from tests.house.repository import ROOT
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+WIDTHS = {"phone": 360, "desk": 1280}
+PICTURES = ROOT / "build" / "screenshots" / "report"
+RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
+
+
+@pytest.fixture(scope="module")
+def browser():
+    driver = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: make browser")
+    program = next((found for name in BROWSERS if (found := shutil.which(name))), None)
+    if program is None:
+        pytest.skip(f"no browser is on the path ({', '.join(BROWSERS)}): make browser")
+    with driver.sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(scope="module")
+def pages(kinds, canaries, tmp_path_factory) -> dict[str, Path]:
+    """Both editions of a generalized release, and a page whose names are markup; `make browser` opens one of every kind."""
+    folder = tmp_path_factory.mktemp("pages")
+    chosen = kinds if os.environ.get("BROWSER") == "all" else {"generalized": kinds["generalized"]}
+    made = {kind: rt.report(place).html() for kind, place in chosen.items()}
+    made["hostile"] = rt.report(canaries[0]).html()
+    made["internal"] = rt.report(kinds["generalized"], source=contract.people()).html()
+    for name, text in made.items():
+        (folder / f"{name}.html").write_text(text, encoding="utf-8")
+    return {name: folder / f"{name}.html" for name in made}
+
+
+def test_a_page_asks_for_nothing_says_nothing_and_fits_every_width(browser, pages):
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    for name, path in pages.items():
+        for size, width in WIDTHS.items():
+            said, asked = [], []
+            page = browser.new_page(viewport={"width": width, "height": 900})
+            page.on("console", lambda message, said=said: said.append(message.text))
+            page.on("pageerror", lambda error, said=said: said.append(str(error)))
+            page.on("request", lambda request, asked=asked: asked.append(request.url))
+            page.goto(path.as_uri())
+            assert not said, (name, size, said)
+            assert asked == [path.as_uri()], (name, size, asked)
+            assert page.evaluate("document.documentElement.scrollWidth") <= width, (name, size)
+            assert page.evaluate("document.scripts.length") == 0
+            page.screenshot(path=PICTURES / f"{name}-{size}.png", full_page=True)
+            page.close()
+
+
+def test_a_page_prints_and_its_sections_can_be_reached(browser, pages):
+    page = browser.new_page()
+    page.goto(pages["generalized"].as_uri())
+    for link in page.query_selector_all("nav a"):
+        assert page.query_selector(link.get_attribute("href")) is not None
+    page.emulate_media(media="print")
+    assert not page.is_visible("nav")
+    printed = page.pdf(path=PICTURES / "generalized.pdf", format="A4")
+    assert printed.startswith(b"%PDF")
+    page.close()
+
+
+def test_axe_finds_nothing(browser, pages):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-core is not installed: make browser")
+    for name, path in pages.items():
+        for width in WIDTHS.values():
+            page = browser.new_page(viewport={"width": width, "height": 900}, bypass_csp=True)  # axe is a script
+            page.goto(path.as_uri())
+            page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+            found = axe.Axe().run(page, options=RULES)
+            assert not found.response["violations"], (name, found.generate_report())
+            page.close()

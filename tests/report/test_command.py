@@ -1,0 +1,103 @@
+"""`reticent report`: where a report goes, and what is refused before anything is written."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+
+import pytest
+
+import reticent as rt
+
+
+@pytest.fixture
+def place(canaries, tmp_path, monkeypatch):
+    """A folder with a release and its source."""
+    monkeypatch.delenv("RETICENT_OWNER", raising=False)
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(canaries[0], tmp_path / "release")
+    canaries[1].write_csv(tmp_path / "people.csv")
+    return tmp_path
+
+
+@pytest.fixture
+def run(capsys):
+    from reticent.cli.main import main
+
+    def call(*words: str) -> tuple[int, str, str]:
+        return main([str(word) for word in words]), *capsys.readouterr()
+
+    return call
+
+
+def contents(place):
+    return {path: path.read_bytes() for path in place.rglob("*") if path.is_file()}
+
+
+def test_it_writes_one_file_beside_what_is_there_and_says_where(place, run):
+    before = contents(place)
+    code, out, _ = run("report", "release")
+    assert code == 0
+    made = place / "release-report.html"
+    assert set(contents(place)) - set(before) == {made}
+    assert "release-report.html" in out
+    assert made.read_text(encoding="utf-8") == rt.report("release").html()
+
+
+@pytest.mark.parametrize("form", ["md", "json"])
+def test_other_forms_have_their_own_ending(place, run, form):
+    code, out, _ = run("report", "release", "--format", form, "--json")
+    assert code == 0
+    told = json.loads(out)
+    assert told["report"] == f"release-report.{form}"
+    assert told["bytes"] == len((place / f"release-report.{form}").read_bytes())
+
+
+def test_it_may_go_into_the_folder_it_is_about_under_its_one_name(place, run):
+    assert run("report", "release", "-o", "release/report.html")[0] == 0
+    assert rt.open("release").manifest.rows
+    assert run("report", "release", "-o", "again.html")[0] == 0
+    assert (place / "again.html").read_bytes() == (place / "release/report.html").read_bytes()
+
+
+REFUSED = {
+    "no folder": (("report", "nowhere"), "no release folder"),
+    "a file": (("report", "people.csv"), "no release folder"),
+    "an unknown format": (("report", "release", "--format", "pdf"), "no format"),
+    "another name in the folder": (("report", "release", "-o", "release/page.html"), "lies in the release folder"),
+    "another form in the folder": (("report", "release", "--format", "md", "-o", "release/report.html"), "lies in the release folder"),
+    "a folder as output": (("report", "release", "-o", "."), "is a folder"),
+    "an existing file": (("report", "release", "-o", "people.csv"), "exists"),
+    "a source of the public edition": (("report", "release", "--source", "people.csv"), "from the folder alone"),
+    "internal without source": (("report", "release", "--internal"), "none is given"),
+    "internal into the release": (
+        ("report", "release", "--internal", "--source", "people.csv", "-o", "release/report.html"), "lies in the release folder",
+    ),
+    "internal elsewhere": (("report", "release", "--internal", "--source", "people.csv", "-o", "mine.html"), "outside of the owner's"),
+    "internal without a file": (("report", "release", "--internal", "--source", "absent.csv"), "absent.csv"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("words", "said"), REFUSED.values(), ids=REFUSED)
+def test_what_cannot_be_is_refused_and_nothing_is_written(place, run, words, said):
+    before = contents(place)
+    code, _, err = run(*words)
+    assert code in (1, 6)
+    assert said in err
+    assert contents(place) == before
+
+
+def test_a_damaged_release_has_no_report(place, run):
+    (place / "release" / "README.md").write_text("other")
+    assert run("report", "release")[0] == 3
+    assert not (place / "release-report.html").exists()
+
+
+def test_a_missing_extra_is_named_and_nothing_is_written(place, run, monkeypatch):
+    monkeypatch.setitem(sys.modules, "altair", None)
+    before = contents(place)
+    code, _, err = run("report", "release")
+    assert code == 1
+    assert "reticent[charts]" in err
+    assert contents(place) == before
