@@ -104,7 +104,14 @@ class Release:
         self, where: pl.Expr | None = None, values: Iterable[Any] | None = None, *, by: str = "inversion"
     ) -> Answer:
         """How many people in a selection of published rows have one of the sensitive values; `query` asks about values."""
-        return self._reader.estimate(self.tables, self.manifest, Question.of(where, values, by))
+        try:
+            return self._reader.estimate(self.tables, self.manifest, Question.of(where, values, by))
+        except pl.exceptions.PolarsError:
+            raise RequestError(
+                "The selection or the values do not fit the columns that are published.",
+                why="A number is compared with a column of texts, or the other way round.",
+                attempt="values of the sensitive column's own type.",
+            ) from None
 
     @door(sql=text, level=share, by=text)
     def query(self, sql: str, *, level: float = LEVEL, by: str = "inversion") -> Any:

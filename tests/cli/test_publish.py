@@ -78,7 +78,8 @@ def test_persons_with_several_rows_are_noticed(run, place):
     found = json.loads(run("publish", "job.toml", "-o", "release", "--force", "--again", "--json").out)
     assert "repeats" in found["notices"][0]
     place.job(('person  = "identifying"', 'person  = { role = "identifying", rows_per_person = 2 }'))
-    assert json.loads(run("publish", "job.toml", "-o", "release", "--force", "--again", "--json").out)["notices"] == []
+    found = json.loads(run("publish", "job.toml", "-o", "release", "--force", "--again", "--json").out)
+    assert not any("repeats" in notice for notice in found["notices"])
     assert rt.open("release").manifest.rows_per_person == 2
 
 

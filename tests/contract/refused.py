@@ -57,7 +57,7 @@ def known_members(pair: Pair) -> bool:
 
 def disjoint(pair: Pair) -> bool:
     """Strict cuts leave labels of which no two cover one person, but where a node names more than its group holds."""
-    return pair.method == "mondrian" and pair.promise != "proximity-beta-likeness"
+    return pair.method in ("mondrian", "ticket-office") and pair.promise != "proximity-beta-likeness"
 
 
 def with_one_sensitive(pair: Pair) -> bool:

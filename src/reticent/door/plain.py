@@ -74,7 +74,8 @@ def names(value: Any, name: str) -> list[str]:
 
 def a_list(value: Any, name: str) -> list[Any]:
     """Values of whatever type; a text alone is one value, not its letters."""
-    if isinstance(value, str) or not isinstance(value, Iterable) or isinstance(value, bytes | Mapping | type):
+    other = isinstance(value, str | bytes | Mapping | type) or hasattr(value, "columns")
+    if other or not isinstance(value, Iterable):
         raise refuse(name, "a list of values", value, f"{name} = [...].")
     return list(value)
 
