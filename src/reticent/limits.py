@@ -16,7 +16,7 @@ from typing import Any
 
 from reticent.errors import JobError
 
-DIGITS = 320  # of a number, before and behind the point: far more than any parameter needs
+DIGITS = 400  # of a number, before and behind the point: far more than any parameter needs
 TEXT = 100_000  # characters of one text: a long query
 DEPTH = 20  # tables and lists within each other
 ENTRIES = 1_000_000  # values in one job, those of hierarchies among them

@@ -34,7 +34,8 @@ class Release:
     @door(folder=path, owned=optional(table))
     def __init__(self, folder: str | Path, *, owned: dict[str, Any] | None = None):
         self.folder = Path(folder)
-        self.manifest: Manifest = bundle.verify(self.folder)
+        # What was just published was verified when it was audited, and its digest is in the ledger.
+        self.manifest: Manifest = bundle.verify(self.folder) if owned is None else bundle.read_manifest(self.folder)
         self._owned = owned  # what save() writes to the owner's folder; None for a release that was opened
         if owned is not None and owned.get("temporary"):
             weakref.finalize(self, staging.discard, self.folder)

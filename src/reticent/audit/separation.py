@@ -34,8 +34,20 @@ def _measures(codes: np.ndarray, sizes: np.ndarray) -> tuple[float, float]:
     word = np.zeros(len(codes), np.int64)
     for column in codes.T:  # at most two columns, each numbered below the number of rows
         word = word * (int(column.max(initial=0)) + 1) + column
-    order = np.argsort(word, kind="stable")
-    starts = np.flatnonzero(np.diff(word[order], prepend=-1))
-    held = np.add.reduceat(sizes[order], starts).tolist()
-    together = sum(size * (size - 1) for size in held)
+    room = int(word.max(initial=0)) + 1
+    if room <= 4 * len(word):  # sums below 2^53 are exact in a float
+        held = np.bincount(word, weights=sizes).astype(np.int64)
+        held = held[held > 0]
+    else:
+        order = np.argsort(word, kind="stable")
+        held = np.add.reduceat(sizes[order], np.flatnonzero(np.diff(word[order], prepend=-1)))
+    together = _pairs(held, rows)
     return len(held) / rows, 1 - together / (rows * (rows - 1)) if rows > 1 else 1.0
+
+
+def _pairs(held: np.ndarray, rows: int) -> int:
+    """Ordered pairs of rows that stand together; in Python's numbers where NumPy's could overflow."""
+    if rows < 1 << 31:
+        held = held.astype(np.int64, copy=False)
+        return int((held * (held - 1)).sum())
+    return sum(size * (size - 1) for size in held.tolist())

@@ -12,8 +12,8 @@ from fractions import Fraction
 from math import isfinite
 from typing import Any
 
-DIGITS = 330
-_BITS = 1100  # 330 digits; the least double is 5e-324
+DIGITS = 420
+_BITS = 1400  # 420 digits; the least double is 5e-324
 _EXPONENT = re.compile(r"[eE]([-+]?\d+)\s*$")
 
 

@@ -9,6 +9,7 @@ import json
 from math import isfinite
 from typing import Any
 
+from reticent.release.numbers import DIGITS
 from reticent.release.shape import Misshapen
 
 BYTES = 64 << 20
@@ -17,8 +18,6 @@ VALUES = 4_000_000
 """The most values, keys, lists and tables in a manifest."""
 KEYS = 1 << 16
 """The most keys of one table."""
-DIGITS = 330
-"""The longest number: 128-bit whole numbers have 39 digits, doubles 24 characters at most."""
 
 
 def parsed(raw: bytes) -> Any:

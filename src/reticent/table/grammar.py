@@ -17,6 +17,7 @@ from functools import lru_cache
 
 ANY = "*"
 _OPENING = ("[", "{", '"')
+_MARKS = frozenset(',"[]{}')
 
 
 def value_label(text: str, quoted: bool = False) -> str:
@@ -36,7 +37,7 @@ def set_label(texts: Iterable[str]) -> str:
 
 def member(text: str) -> str:
     """A value inside a range or a set; quoted where it would end there."""
-    awkward = not text or text != text.strip() or any(mark in text for mark in ',"[]{}')
+    awkward = not text or text != text.strip() or not _MARKS.isdisjoint(text)
     return json.dumps(text, ensure_ascii=False) if awkward else text
 
 
