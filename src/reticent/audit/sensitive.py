@@ -16,6 +16,7 @@ from reticent.release.manifest import ColumnEntry
 from reticent.release.numbers import fraction
 from reticent.release.reading.extent import Unreadable
 from reticent.release.reading.extent import number as as_number
+from reticent.release.trees import tree_of
 from reticent.table.hierarchy import Hierarchy
 
 
@@ -74,7 +75,7 @@ def ranks(column: ColumnEntry, distinct: pl.Series) -> tuple[np.ndarray, Hierarc
     if column.type == "ordinal":
         keys = _listed(column, {text: i for i, text in enumerate(column.order or ())}, texts)
     elif column.hierarchy and column.type == "categorical":
-        tree = Hierarchy.of(column.hierarchy, column.name)
+        tree = tree_of(column.hierarchy)
         keys = _listed(column, {leaf: i for i, leaf in enumerate(tree.leaves)}, texts)
     elif column.type == "numeric" and distinct.dtype == pl.String:
         try:

@@ -13,7 +13,7 @@ from reticent.errors import HierarchyError, JobError
 from reticent.release import shape
 from reticent.release.numbers import fraction
 from reticent.release.shape import Misshapen
-from reticent.table.hierarchy import Hierarchy
+from reticent.release.trees import tree_of
 from reticent.table.labelling import Labelling
 from reticent.table.roles import Role
 from reticent.table.types import dtype_named
@@ -111,7 +111,7 @@ class ColumnEntry:
             raise Misshapen("an ordered column has no order", inside=True)
         if entry.hierarchy is not None:
             try:
-                Hierarchy.of(entry.hierarchy)
+                tree_of(entry.hierarchy)
             except (HierarchyError, TypeError):
                 raise Misshapen("a column has a hierarchy that is no tree", inside=True) from None
         return entry

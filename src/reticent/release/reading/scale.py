@@ -17,6 +17,7 @@ from reticent.release.reading.extent import Unreadable as Unreadable
 from reticent.release.reading.extent import number as number
 from reticent.release.reading.line import Band, Line
 from reticent.release.reading.tree import Tree
+from reticent.release.trees import tree_of
 from reticent.table.grammar import ANY, parse
 from reticent.table.hierarchy import Hierarchy
 
@@ -32,7 +33,7 @@ def scale(column: ColumnEntry, labels: Iterable[str | None] = (), *, foreign: bo
         return Line("ordinal", (0, len(order) - 1), (), {text: i for i, text in enumerate(order)}, foreign=foreign)
     line = Line(column.type, None, (), None, column.dtype, foreign)
     if column.hierarchy:
-        line = replace(line, bands=_bands(line, Hierarchy.of(column.hierarchy, column.name)))
+        line = replace(line, bands=_bands(line, tree_of(column.hierarchy)))
     span: tuple[Any, Any] | None
     if column.domain:
         ends = line.positions([str(end) for end in column.domain])
@@ -68,7 +69,7 @@ def _clipped(band: Band, span: tuple[Any, Any]) -> Band:
 def _tree(column: ColumnEntry, labels: Iterable[str | None], foreign: bool) -> Tree:
     given = column.hierarchy
     if given:
-        tree = Hierarchy.of(given, column.name)
+        tree = tree_of(given)
     else:
         values = column.values
         if values is None:
