@@ -67,7 +67,7 @@ def search() -> Row:
 
 
 def mining() -> Row:
-    ours, theirs = (measure(body, setup=MINING_SETUP, given=given(700_000), runs=1) for body in (MINING, SKLEARN))
+    ours, theirs = (measure(body, setup=MINING_SETUP, given=given(700_000)) for body in (MINING, SKLEARN))
     return Row(
         ours=ours.cpu, reference=theirs.cpu, against="scikit-learn's default tree on as many exact rows", at_most=3
     )

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csc_array
 
 from reticent.utility.mining.reconstruction import Classes
 
@@ -34,9 +34,9 @@ class Rows:
         return [np.ascontiguousarray(until.T) for until in self.until]
 
     @cached_property
-    def mass(self) -> list[csr_array]:
-        """(labels, places): the share of each label's places that lies at each place."""
-        return [csr_array(np.diff(upto, axis=0).T) for upto in self.upto]
+    def mass(self) -> list[csc_array]:
+        """(places, labels): the share of each label's places that lies at each place."""
+        return [csc_array(np.diff(upto, axis=0)) for upto in self.upto]
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,11 +170,11 @@ class Grower:
             seen = np.zeros(len(whole), bool)
             seen[label] = True
             used, label = np.flatnonzero(seen), (np.cumsum(seen) - 1)[label]
-            whole, mass = whole[used], mass[used]
+            whole, mass = whole[used], mass[:, used]
         held = np.column_stack([np.bincount(label, weights=tally, minlength=len(whole)) for tally in tallies])
         even = np.divide(held, whole[:, None], out=np.zeros_like(held), where=whole[:, None] > 0)
         # A row shared by both sides counts by its part, which is no less than the square of it.
-        return np.cumsum((mass.T @ even)[low:high], axis=0)[:-1]
+        return np.cumsum((mass @ even)[low:high], axis=0)[:-1]
 
     def tallies(self, here: np.ndarray) -> np.ndarray:
         """(tallies, rows): what each row adds to a class, or, for expectation-maximisation, whether it shows a value."""
