@@ -2,6 +2,7 @@
 
     .reticent-stage-XXXXXXXX/
         lock        locked as long as its maker lives
+        scratch/    what an engine could not hold in memory, while it writes
         release/    what is staged, and after the exchange what it replaced
         replaced/   what it replaces, where two names cannot be exchanged in one step
         note.json   the target's name and the ledger that journals it, while it is put in place
@@ -26,7 +27,7 @@ from reticent.owner.signals import deferred
 from reticent.release.disk import writing
 
 PREFIX = ".reticent-stage-"
-LOCK, RELEASE, REPLACED, NOTE = "lock", "release", "replaced", "note.json"
+LOCK, RELEASE, REPLACED, NOTE, SCRATCH = "lock", "release", "replaced", "note.json", "scratch"
 _HELD: dict[Path, int] = {}  # the open locks of this process's folders
 _LEFT: set[Path] = set()  # folders that outlive the block that staged them
 
@@ -64,6 +65,16 @@ def new_file(target: Path, *, only_new: bool = False) -> Iterator[Path]:
             (move if only_new else os.replace)(folder / target.name, target)
             private.sync(target.parent)
         discard(folder)
+
+
+@contextmanager
+def scratch(folder: Path) -> Iterator[Path]:
+    """A folder beside what is staged for what does not fit memory; it is made by who needs it, and gone when the block ends."""
+    place = folder.parent / SCRATCH
+    try:
+        yield place
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
 
 
 def discard(folder: Path) -> None:
