@@ -17,6 +17,7 @@ import numpy as np
 from reticent import catalogue, notebook, registry
 from reticent.budget import Clock
 from reticent.door import a_job, called, door, names, optional, seconds, text
+from reticent.engines.engine import Working
 from reticent.errors import JobError, PromiseUnreachable, RequestError, ReticentError, suggest
 from reticent.explaining import Explained, Trials, explain
 from reticent.job import Job
@@ -25,6 +26,7 @@ from reticent.methods.protocols import Method
 from reticent.methods.relabelled import relabelled
 from reticent.models.promises import Promises
 from reticent.models.shapes import Groups
+from reticent.owner.staging import scratch
 from reticent.publish import counted_by
 from reticent.randomness import Random
 from reticent.recipe.group_labels import pad
@@ -109,7 +111,8 @@ def check(
     refuse_unable(job)
     clock, others, worker = Clock(budget), _others(job, methods), registry.engine(engine)
     progress("reading")
-    lazy, looked, counted = counted_by(worker, job, frame, progress)
+    with scratch(None) as room:
+        lazy, looked, counted = counted_by(worker, job, frame, Working(progress, room))
     columns, cells = counted.columns, jointly(counted.cells) if job.jointly else counted.cells
     progress(f"planning by {job.method.name}")
     own, recipe = _outlook(job, job.method, cells, columns, own=True)

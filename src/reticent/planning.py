@@ -21,11 +21,13 @@ from reticent import catalogue, registry
 from reticent.attacks.seen import Seen, of_cells
 from reticent.door import a_job, called, door, flag, optional, text, whole
 from reticent.door import cells as counted_cells
+from reticent.engines.engine import Working
 from reticent.errors import JobError, RequestError
 from reticent.job import Job
 from reticent.methods.compose import left_to_method
 from reticent.methods.compose import plan as compose
 from reticent.methods.relabelled import relabelled
+from reticent.owner.staging import scratch
 from reticent.publish import counted_by
 from reticent.randomness import Random
 from reticent.recipe.group_labels import Labels, coalesce, labels_of, pad
@@ -164,7 +166,8 @@ class Plan:
 @door(job=a_job, engine=text)
 def count(job: Job, *, frame: Any = None, engine: str = catalogue.ENGINE) -> Cells:
     """The cells of the job's table: its distinct combinations with how many rows have each."""
-    counted = counted_by(registry.engine(engine), job, frame)[-1].cells
+    with scratch(None) as room:
+        counted = counted_by(registry.engine(engine), job, frame, Working(room=room))[-1].cells
     return jointly(counted) if job.jointly else counted
 
 

@@ -16,7 +16,7 @@ import polars as pl
 from reticent import __version__, catalogue, registry
 from reticent.audit.result import Audit
 from reticent.door import a_job, a_ledger, called, door, flag, optional, path, text, whole
-from reticent.engines.engine import Applying, Counted, Engine, Progress
+from reticent.engines.engine import PLAINLY, Counted, Engine, Progress, Working
 from reticent.errors import ColumnError
 from reticent.gate import handed, recount
 from reticent.job import Job
@@ -78,27 +78,27 @@ def publish(
     """
     target, worker = None if to is None else Path(to), registry.engine(engine)
     refuse_unable(job)
-    settled_before = begin(target, ledger, force)
+    begun = begin(target, ledger, force)
     progress("reading")
-    lazy, looked, counted = counted_by(worker, job, frame, progress)
-    rows = Rows(counted.combinations, counted.times, job.source if frame is None else None)
-    if target is not None:
-        Ledger.of(ledger).refuse_again(target, rows, again)
-    rng = Random.of(seed)
-    progress("planning")
-    writer = planned(job, counted, rng, progress)
-    progress("writing")
-    with staged_for(target) as staged:
-        fields = {**declared(job, rng, counted.cells), **writer.fields(counted.carried_types)}
-        with writing(target), scratch_of(staged) as scratch:
-            pieces = worker.apply(counted, writer.recipe, rng, lazy, Applying(writer.place, scratch, progress))
-            bundle.write(staged, writer.frames(pieces), fields, job.release.format)
-            del pieces
-        progress("auditing")
-        found = recount(staged, job, handed(job, counted, writer.recipe))
-        noticed = (*settled_before, *looked.notices, *_noticed(job, counted.cells, writer))
-        owned = to_own(job, rows, found, noticed, frame)
-        return keep(staged, target, owned, ledger, progress, force=force, again=again)
+    with scratch_of(target) as room:
+        how = Working(progress, room)
+        lazy, looked, counted = counted_by(worker, job, frame, how)
+        rows, rng = Rows(counted.combinations, counted.times, job.source if frame is None else None), Random.of(seed)
+        if target is not None:
+            Ledger.of(ledger).refuse_again(target, rows, again)
+        writer = planned(job, counted, rng, progress)
+        progress("writing")
+        with staged_for(target) as staged:
+            fields = {**declared(job, rng, counted.cells), **writer.fields(counted.carried_types)}
+            with writing(target):
+                pieces = writer.frames(worker.apply(counted, writer.recipe, rng, lazy, writer.place, how))
+                bundle.write(staged, pieces, fields, job.release.format)
+                del pieces
+            progress("auditing")
+            found = recount(staged, job, handed(job, counted, writer.recipe))
+            noticed = (*begun, *looked.notices, *_noticed(job, counted.cells, writer))
+            owned = to_own(job, rows, found, noticed, frame)
+            return keep(staged, target, owned, ledger, progress, force=force, again=again)
 
 
 def joined(joining: Joining, staged: Path, ledger: Any, progress: Progress) -> tuple[str, ...]:
@@ -144,6 +144,7 @@ def keep(
 
 def planned(job: Job, counted: Counted, rng: Random, progress: Progress) -> Writer:
     """The job's recipe, ready to be written as its method's kind."""
+    progress("planning")
     cells = jointly(counted.cells) if job.jointly else counted.cells
     recipe = plan(job.prepare, job.method, cells, job.promises, rng, job.release.suppress_at_most, progress)
     ready = relabelled(left_to_method(job.prepare, job.promises), cells, pad(replace(recipe, cells=counted.cells), rng))
@@ -164,13 +165,11 @@ def to_own(job: Job, rows: Rows, found: Audit, notices: Sequence[str], frame: An
     }
 
 
-def counted_by(
-    engine: Engine, job: Job, frame: Any = None, progress: Progress = lambda stage: None
-) -> tuple[Any, Beside, Counted]:
+def counted_by(engine: Engine, job: Job, frame: Any = None, how: Working = PLAINLY) -> tuple[Any, Beside, Counted]:
     """The rows, what stands beside their cells, and the cells, by an engine."""
     rows, columns = read(job, frame, engine)
-    looked = engine.look(rows, columns, progress)
-    return rows, looked, engine.count(rows, columns, looked.rows_per_person, progress)
+    looked = engine.look(rows, columns, how)
+    return rows, looked, engine.count(rows, columns, looked.rows_per_person, how)
 
 
 def read(job: Job, frame: Any = None, engine: Engine | None = None) -> tuple[pl.LazyFrame, dict[str, Column]]:

@@ -102,7 +102,8 @@ ATTACKS = {
 }
 
 ENGINES = {
-    "local": EngineRow("reticent.engines.local:ENGINE", "rows in memory"),
+    "local": EngineRow("reticent.engines.local:ENGINE", "tables that fit memory"),
+    "stream": EngineRow("reticent.engines.stream:ENGINE", "tables larger than memory, from Parquet or CSV"),
 }
 ENGINE = "local"
 """The engine where none is named."""

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 import polars as pl
 
+from reticent.errors import InternalError
 from reticent.randomness import Random
 from reticent.recipe.recipe import Recipe
 from reticent.release.rows import Pieces
@@ -37,21 +38,23 @@ class Counted:
     carried_types: Mapping[str, str]
 
 
-@dataclass(frozen=True, eq=False)
-class Applying:
-    """What an engine is told beside the recipe.
+def no_room() -> Path:
+    """For an engine that was given no folder."""
+    raise InternalError("An engine needs a folder for what does not fit memory, and was given none.")
 
-    `place` is where each entry of the recipe stands among the published rows, which are sorted by it and then by what is
-    carried; None: rows are shuffled.  `scratch` is a folder on the release's disk for what does not fit memory; it is removed
-    with everything in it.  `progress` is told how far the engine is.
+
+@dataclass(frozen=True, eq=False)
+class Working:
+    """What every verb is told: whom to tell how far it is, and where to put what does not fit memory.
+
+    `room` makes an empty folder on the release's disk, another one each time; they are removed with everything in them.
     """
 
-    place: np.ndarray | None = None
-    scratch: Path | None = None
     progress: Progress = lambda stage: None
+    room: Callable[[], Path] = no_room
 
 
-PLAINLY = Applying()
+PLAINLY = Working()
 
 
 class Engine(Protocol):
@@ -62,13 +65,25 @@ class Engine(Protocol):
     def scan(self, source: Source, frame: Any = None) -> Any:
         """The rows of a source or a frame, lazily, texts that mean missing as null: a Polars frame for one machine."""
 
-    def look(self, rows: Any, columns: Mapping[str, Column], progress: Progress = ...) -> Beside:
+    def look(self, rows: Any, columns: Mapping[str, Column], how: Working = PLAINLY) -> Beside:
         """What stands beside the cells: carried and identifying columns; refused where they tell too much."""
 
     def count(
-        self, rows: Any, columns: Mapping[str, Column], rows_per_person: int = 1, progress: Progress = ...
+        self, rows: Any, columns: Mapping[str, Column], rows_per_person: int = 1, how: Working = PLAINLY
     ) -> Counted:
         """Rows -> cells."""
 
-    def apply(self, counted: Counted, recipe: Recipe, rng: Random, rows: Any, how: Applying = ...) -> Pieces:
-        """The recipe's entry of each published row, and the carried columns beside it, in the order that they are written."""
+    def apply(
+        self,
+        counted: Counted,
+        recipe: Recipe,
+        rng: Random,
+        rows: Any,
+        place: np.ndarray | None = None,
+        how: Working = PLAINLY,
+    ) -> Pieces:
+        """The recipe's entry of each published row, and the carried columns beside it, in the order that they are written.
+
+        With a `place` for each entry of the recipe, carried rows are sorted by it and then by what they carry; without one
+        they are shuffled.
+        """

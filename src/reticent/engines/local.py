@@ -14,7 +14,8 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
-from reticent.engines.engine import PLAINLY, Applying, Counted, Progress
+from reticent.engines.changed import Tally
+from reticent.engines.engine import PLAINLY, Counted, Working
 from reticent.engines.locate import cells_of_rows
 from reticent.errors import SourceError
 from reticent.randomness import Random
@@ -31,7 +32,7 @@ def count(lazy: pl.LazyFrame, columns: Mapping[str, Column], rows_per_person: in
     """Rows -> cells, by one group-by."""
     keys = [*with_role(columns, Role.QUASI), *with_role(columns, Role.SENSITIVE)]
     combinations = collect(
-        _keyed(lazy.select(keys), keys).group_by(keys).len(name=COUNT), "Counting the rows", engine="streaming"
+        keyed(lazy.select(keys), keys).group_by(keys).len(name=COUNT), "Counting the rows", engine="streaming"
     )
     if not len(combinations):
         raise SourceError("The source has a header and no rows.", attempt="a file with at least k rows.")
@@ -47,7 +48,7 @@ def count(lazy: pl.LazyFrame, columns: Mapping[str, Column], rows_per_person: in
     )
 
 
-def _keyed(lazy: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:
+def keyed(lazy: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:
     """Texts as categories: grouping them costs half of grouping strings."""
     texts = [name for name, dtype in lazy.collect_schema().items() if name in keys and dtype == pl.String]
     return lazy.with_columns(pl.col(texts).cast(pl.Categorical)) if texts else lazy
@@ -76,8 +77,12 @@ def _carry(
 ) -> Whole:
     """Each row's entry of the recipe and its carried columns, in shuffled order or sorted, withheld rows left out."""
     keys = counted.combinations.columns
-    rows = collect(_keyed(lazy, keys).select(*keys, *carried), "Reading the carried columns")
-    entry = outcomes(recipe, cells_of_rows(rows.select(keys), counted.combinations, counted.cell), rng)
+    rows = collect(keyed(lazy, keys).select(*keys, *carried), "Reading the carried columns")
+    cell = cells_of_rows(rows.select(keys), counted.combinations, counted.cell)
+    again = Tally(counted.cells)
+    again.add(cell)
+    again.finish()
+    entry = outcomes(recipe, cell, rng)
     order = None if place is not None else rng.stream("shuffle").permutation(len(entry)).astype(np.uint32)
     if not recipe.whole:
         shown = np.zeros(len(recipe.group), bool)
@@ -127,24 +132,24 @@ class Local:
     def scan(self, source: Source, frame: Any = None) -> pl.LazyFrame:
         return sources.scan(source, frame)
 
-    def look(
-        self, rows: pl.LazyFrame, columns: Mapping[str, Column], progress: Progress = lambda stage: None
-    ) -> beside.Beside:
+    def look(self, rows: pl.LazyFrame, columns: Mapping[str, Column], how: Working = PLAINLY) -> beside.Beside:
         return beside.look(rows, columns)
 
     def count(
-        self,
-        rows: pl.LazyFrame,
-        columns: Mapping[str, Column],
-        rows_per_person: int = 1,
-        progress: Progress = lambda stage: None,
+        self, rows: pl.LazyFrame, columns: Mapping[str, Column], rows_per_person: int = 1, how: Working = PLAINLY
     ) -> Counted:
         return count(rows, columns, rows_per_person)
 
     def apply(
-        self, counted: Counted, recipe: Recipe, rng: Random, rows: pl.LazyFrame, how: Applying = PLAINLY
+        self,
+        counted: Counted,
+        recipe: Recipe,
+        rng: Random,
+        rows: pl.LazyFrame,
+        place: np.ndarray | None = None,
+        how: Working = PLAINLY,
     ) -> Whole:
-        return apply(counted, recipe, rng, rows, how.place)
+        return apply(counted, recipe, rng, rows, place)
 
 
 ENGINE = Local()

@@ -2,7 +2,6 @@
 
     .reticent-stage-XXXXXXXX/
         lock        locked as long as its maker lives
-        scratch/    what an engine could not hold in memory, while it writes
         release/    what is staged, and after the exchange what it replaced
         replaced/   what it replaces, where two names cannot be exchanged in one step
         note.json   the target's name and the ledger that journals it, while it is put in place
@@ -18,7 +17,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from reticent.owner import private
@@ -27,7 +26,7 @@ from reticent.owner.signals import deferred
 from reticent.release.disk import writing
 
 PREFIX = ".reticent-stage-"
-LOCK, RELEASE, REPLACED, NOTE, SCRATCH = "lock", "release", "replaced", "note.json", "scratch"
+LOCK, RELEASE, REPLACED, NOTE = "lock", "release", "replaced", "note.json"
 _HELD: dict[Path, int] = {}  # the open locks of this process's folders
 _LEFT: set[Path] = set()  # folders that outlive the block that staged them
 
@@ -68,13 +67,16 @@ def new_file(target: Path, *, only_new: bool = False) -> Iterator[Path]:
 
 
 @contextmanager
-def scratch(folder: Path) -> Iterator[Path]:
-    """A folder beside what is staged for what does not fit memory; it is made by who needs it, and gone when the block ends."""
-    place = folder.parent / SCRATCH
-    try:
-        yield place
-    finally:
-        shutil.rmtree(place, ignore_errors=True)
+def scratch(target: Path | None) -> Iterator[Callable[[], Path]]:
+    """Makes folders for what does not fit memory, staged as a release is; all of them are gone when the block ends."""
+    with ExitStack() as made:
+
+        def room() -> Path:
+            folder = made.enter_context(staged(target))
+            made.callback(discard, folder)
+            return folder
+
+        yield room
 
 
 def discard(folder: Path) -> None:

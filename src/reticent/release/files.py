@@ -7,14 +7,14 @@ Other columns of few values are numbered by the writer; whole numbers that are k
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
 import polars as pl
 
 from reticent.release.formulas import any_formula, quoted
-from reticent.release.rows import Beside, Coded, Columns, Numbers, Piece, Rows
+from reticent.release.rows import PIECE, Beside, Coded, Columns, Numbers, Piece, Rows
 
 FEW = 1 << 12  # values that a page's dictionary may have
 
@@ -54,7 +54,7 @@ def _listed(columns: Columns) -> list[pl.Series]:
 
 
 def write_parquet(path: Path, columns: Columns, pieces: Iterable[Piece]) -> None:
-    """One file, a row group for each piece."""
+    """One file, a row group for every PIECE of rows."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -66,9 +66,30 @@ def write_parquet(path: Path, columns: Columns, pieces: Iterable[Piece]) -> None
         path, schema, compression="lz4", use_dictionary=coded or False, column_encoding=differences or None,
         write_statistics=False, store_schema=False,
     ) as out:  # fmt: skip
-        for piece in pieces:
-            arrays = [column.take(piece) for column in known.values()]
-            out.write_table(pa.Table.from_arrays(arrays, schema=schema))
+        tables = (
+            pa.Table.from_arrays([column.take(piece) for column in known.values()], schema=schema) for piece in pieces
+        )
+        for group in _even(tables):
+            out.write_table(group)
+
+
+def _even(tables: Iterable[Any]) -> Iterator[Any]:
+    """Tables of PIECE rows each, the last one of what is left: how rows came in says nothing about where groups end."""
+    import pyarrow as pa
+
+    held: list[Any] = []
+    rows, begun = 0, False
+    for table in tables:
+        held.append(table)
+        rows += len(table)
+        if rows >= PIECE:
+            whole = pa.concat_tables(held) if len(held) > 1 else table
+            for start in range(0, rows - PIECE + 1, PIECE):
+                yield whole.slice(start, PIECE)
+            rest = rows % PIECE
+            held, rows, begun = [whole.slice(rows - rest)] if rest else [], rest, True
+    if held and (rows or not begun):
+        yield pa.concat_tables(held)
 
 
 class _Column:
