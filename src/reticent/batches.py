@@ -16,6 +16,7 @@ from typing import Any
 
 import polars as pl
 
+from reticent import catalogue
 from reticent.door import a_job, a_ledger, called, door, flag, optional, path, text, whole
 from reticent.errors import ColumnError, OutputExists, PromiseUnreachable
 from reticent.job import Job
@@ -53,10 +54,12 @@ _REFUSED = {
     again=flag,
     ledger=optional(a_ledger),
     progress=called,
+    engine=text,
 )
 def publish_batches(
     job: Job, by: str, to: str | Path, *, frame: Any = None, seed: int | None = None, force: bool = False,
     again: bool = False, ledger: str | Path | None = None, progress: Callable[[str], None] = lambda stage: None,
+    engine: str = catalogue.ENGINE,
 ) -> dict[str, Any]:  # fmt: skip
     """Publish a release in `to` for each value of a column; returns the summary, which the owner's folder keeps too.
 
@@ -80,7 +83,8 @@ def publish_batches(
     for at, (name, part) in enumerate(parts):
         progress(f"batch {at + 1} of {len(parts)}")
         number = None if seed is None else seed + at
-        batches.append(_publish_one(job, part, to / name, seed=number, force=force, again=again, ledger=book))
+        how: dict[str, Any] = {"seed": number, "force": force, "again": again, "ledger": book, "engine": engine}
+        batches.append(_publish_one(job, part, to / name, **how))
     found = _summary(by, batches)
     _write_summary(to, found)
     return found

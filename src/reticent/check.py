@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from reticent import notebook, registry
+from reticent import catalogue, notebook, registry
 from reticent.budget import Clock
-from reticent.door import a_job, called, door, names, optional, seconds
-from reticent.engines import local
+from reticent.door import a_job, called, door, names, optional, seconds, text
+from reticent.engines.engine import Working
 from reticent.errors import JobError, PromiseUnreachable, RequestError, ReticentError, suggest
 from reticent.explaining import Explained, Trials, explain
 from reticent.job import Job
@@ -26,12 +26,12 @@ from reticent.methods.protocols import Method
 from reticent.methods.relabelled import relabelled
 from reticent.models.promises import Promises
 from reticent.models.shapes import Groups
-from reticent.publish import read
+from reticent.owner.staging import scratch
+from reticent.publish import counted_by
 from reticent.randomness import Random
 from reticent.recipe.group_labels import pad
 from reticent.recipe.recipe import Recipe
 from reticent.refusals import refuse_unable
-from reticent.table import beside
 from reticent.table.carried import Carried, associated
 from reticent.table.cells import Cells
 from reticent.table.guessing import uncovered
@@ -92,7 +92,7 @@ class Checked:
         return {**found, **more}
 
 
-@door(job=a_job, methods=optional(names), budget=optional(seconds), progress=called, finished=called)
+@door(job=a_job, methods=optional(names), budget=optional(seconds), progress=called, finished=called, engine=text)
 def check(
     job: Job,
     *,
@@ -101,6 +101,7 @@ def check(
     budget: float | None = None,
     progress: Callable[[str], None] = lambda stage: None,
     finished: Callable[[Outlook, Cells], None] = lambda outlook, cells: None,
+    engine: str = catalogue.ENGINE,
 ) -> Checked:
     """Plan the job by its own method and by the others that could keep its promises (or by those named).
 
@@ -108,12 +109,11 @@ def check(
     own plan took; methods that were named are planned whatever they take.  `finished` is told each method's outlook.
     """
     refuse_unable(job)
-    clock, others = Clock(budget), _others(job, methods)
+    clock, others, worker = Clock(budget), _others(job, methods), registry.engine(engine)
     progress("reading")
-    lazy, columns = read(job, frame)
-    looked = beside.look(lazy, columns)
-    counted = local.count(lazy, columns, looked.rows_per_person)
-    cells = jointly(counted.cells) if job.jointly else counted.cells
+    with scratch(None) as room:
+        lazy, looked, counted = counted_by(worker, job, frame, Working(progress, room))
+    columns, cells = counted.columns, jointly(counted.cells) if job.jointly else counted.cells
     progress(f"planning by {job.method.name}")
     own, recipe = _outlook(job, job.method, cells, columns, own=True)
     finished(own, counted.cells)

@@ -14,7 +14,7 @@ import numpy as np
 
 from reticent.audit.audit import Handed, audit_staged
 from reticent.audit.result import Audit
-from reticent.engines.local import Counted
+from reticent.engines.engine import Counted
 from reticent.errors import AuditFailed, InternalError
 from reticent.job import Job
 from reticent.recipe.recipe import Recipe

@@ -17,17 +17,18 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from reticent import registry
+from reticent import catalogue, registry
 from reticent.attacks.seen import Seen, of_cells
-from reticent.door import a_job, called, door, flag, optional, whole
+from reticent.door import a_job, called, door, flag, optional, text, whole
 from reticent.door import cells as counted_cells
-from reticent.engines import local
+from reticent.engines.engine import Working
 from reticent.errors import JobError, RequestError
 from reticent.job import Job
 from reticent.methods.compose import left_to_method
 from reticent.methods.compose import plan as compose
 from reticent.methods.relabelled import relabelled
-from reticent.publish import read
+from reticent.owner.staging import scratch
+from reticent.publish import counted_by
 from reticent.randomness import Random
 from reticent.recipe.group_labels import Labels, coalesce, labels_of, pad
 from reticent.recipe.losses import printed_losses, shares
@@ -36,7 +37,6 @@ from reticent.recipe.schema import quasi_schema
 from reticent.refusals import refuse_unable
 from reticent.release.manifest import ColumnEntry, promise_entry
 from reticent.release.reading.boxes import Boxes, covers_of, ends_of
-from reticent.table import beside
 from reticent.table.cells import Cells
 from reticent.table.domain import Domain
 from reticent.table.joint import jointly
@@ -163,12 +163,11 @@ class Plan:
             )
 
 
-@door(job=a_job)
-def count(job: Job, *, frame: Any = None) -> Cells:
+@door(job=a_job, engine=text)
+def count(job: Job, *, frame: Any = None, engine: str = catalogue.ENGINE) -> Cells:
     """The cells of the job's table: its distinct combinations with how many rows have each."""
-    lazy, columns = read(job, frame)
-    looked = beside.look(lazy, columns)
-    counted = local.count(lazy, columns, looked.rows_per_person).cells
+    with scratch(None) as room:
+        counted = counted_by(registry.engine(engine), job, frame, Working(room=room))[-1].cells
     return jointly(counted) if job.jointly else counted
 
 

@@ -6,17 +6,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from reticent import __version__, registry
+from reticent import __version__, catalogue, registry
 from reticent.audit.result import Audit
-from reticent.door import a_job, a_ledger, called, door, flag, optional, path, whole
-from reticent.engines import local
+from reticent.door import a_job, a_ledger, called, door, flag, optional, path, text, whole
+from reticent.engines.engine import PLAINLY, Counted, Engine, Progress, Working
 from reticent.errors import ColumnError
 from reticent.gate import handed, recount
 from reticent.job import Job
@@ -28,6 +28,7 @@ from reticent.owner.keeping import refuse_existing
 from reticent.owner.ledger import Ledger
 from reticent.owner.places import refuse_overlap
 from reticent.owner.recovery import recover
+from reticent.owner.staging import scratch as scratch_of
 from reticent.owner.staging import staged as staged_for
 from reticent.randomness import Random
 from reticent.recipe.group_labels import pad
@@ -36,8 +37,9 @@ from reticent.recipe.losses import wider
 from reticent.refusals import refuse_reserved, refuse_several, refuse_unable, refuse_unnamed, relabels
 from reticent.release import bundle
 from reticent.release.disk import writing
-from reticent.table import beside, carried
+from reticent.table import carried
 from reticent.table import source as sources
+from reticent.table.beside import Beside
 from reticent.table.cells import Cells
 from reticent.table.joint import jointly
 from reticent.table.label_styles import tightened
@@ -46,8 +48,6 @@ from reticent.table.spelling import spelled_alike
 from reticent.table.supported import refuse_unsupported
 from reticent.table.written import as_declared
 from reticent.together import Joining
-
-Progress = Callable[[str], None]
 
 
 @door(
@@ -58,6 +58,7 @@ Progress = Callable[[str], None]
     again=flag,
     ledger=optional(a_ledger),
     progress=called,
+    engine=text,
 )
 def publish(
     job: Job,
@@ -69,36 +70,35 @@ def publish(
     again: bool = False,
     ledger: Ledger | str | Path | None = None,
     progress: Progress = lambda stage: None,
+    engine: str = catalogue.ENGINE,
 ) -> Release:
     """Plan, stage, audit, and only then keep.  Without `to` the release is temporary until `save`.
 
-    `ledger` is the folder of the ledger, instead of RETICENT_LEDGER or the user's own.
+    `ledger` is the folder of the ledger, instead of RETICENT_LEDGER or the user's own.  `engine` is what reads the rows.
     """
-    target = None if to is None else Path(to)
+    target, worker = None if to is None else Path(to), registry.engine(engine)
     refuse_unable(job)
-    settled_before = begin(target, ledger, force)
+    begun = begin(target, ledger, force)
     progress("reading")
-    lazy, columns = read(job, frame)
-    looked = beside.look(lazy, columns)
-    counted = local.count(lazy, columns, looked.rows_per_person)
-    rows = Rows(counted.combinations, counted.times, job.source if frame is None else None)
-    if target is not None:
-        Ledger.of(ledger).refuse_again(target, rows, again)
-    rng = Random.of(seed)
-    progress("planning")
-    writer = planned(job, counted, rng, progress)
-    progress("writing")
-    frames = writer.frames(*local.apply(counted, writer.recipe, rng, lazy))
-    with staged_for(target) as staged:
-        fields = {**declared(job, rng, counted.cells), **writer.fields(counted.carried_types)}
-        with writing(target):
-            bundle.write(staged, frames, fields, job.release.format)
-        del frames
-        progress("auditing")
-        found = recount(staged, job, handed(job, counted, writer.recipe))
-        noticed = (*settled_before, *looked.notices, *_noticed(job, counted.cells, writer))
-        owned = to_own(job, rows, found, noticed, frame)
-        return keep(staged, target, owned, ledger, progress, force=force, again=again)
+    with scratch_of(target) as room:
+        how = Working(progress, room)
+        lazy, looked, counted = counted_by(worker, job, frame, how)
+        rows, rng = Rows(counted.combinations, counted.times, job.source if frame is None else None), Random.of(seed)
+        if target is not None:
+            Ledger.of(ledger).refuse_again(target, rows, again)
+        writer = planned(job, counted, rng, progress)
+        progress("writing")
+        with staged_for(target) as staged:
+            fields = {**declared(job, rng, counted.cells), **writer.fields(counted.carried_types)}
+            with writing(target):
+                pieces = writer.frames(worker.apply(counted, writer.recipe, rng, lazy, writer.place, how))
+                bundle.write(staged, pieces, fields, job.release.format)
+                del pieces
+            progress("auditing")
+            found = recount(staged, job, handed(job, counted, writer.recipe))
+            noticed = (*begun, *looked.notices, *_noticed(job, counted.cells, writer))
+            owned = to_own(job, rows, found, noticed, frame)
+            return keep(staged, target, owned, ledger, progress, force=force, again=again)
 
 
 def joined(joining: Joining, staged: Path, ledger: Any, progress: Progress) -> tuple[str, ...]:
@@ -142,8 +142,9 @@ def keep(
     return Release(target, owned=owned)
 
 
-def planned(job: Job, counted: local.Counted, rng: Random, progress: Progress) -> Writer:
+def planned(job: Job, counted: Counted, rng: Random, progress: Progress) -> Writer:
     """The job's recipe, ready to be written as its method's kind."""
+    progress("planning")
     cells = jointly(counted.cells) if job.jointly else counted.cells
     recipe = plan(job.prepare, job.method, cells, job.promises, rng, job.release.suppress_at_most, progress)
     ready = relabelled(left_to_method(job.prepare, job.promises), cells, pad(replace(recipe, cells=counted.cells), rng))
@@ -164,9 +165,16 @@ def to_own(job: Job, rows: Rows, found: Audit, notices: Sequence[str], frame: An
     }
 
 
-def read(job: Job, frame: Any = None) -> tuple[pl.LazyFrame, dict[str, Column]]:
+def counted_by(engine: Engine, job: Job, frame: Any = None, how: Working = PLAINLY) -> tuple[Any, Beside, Counted]:
+    """The rows, what stands beside their cells, and the cells, by an engine."""
+    rows, columns = read(job, frame, engine)
+    looked = engine.look(rows, columns, how)
+    return rows, looked, engine.count(rows, columns, looked.rows_per_person, how)
+
+
+def read(job: Job, frame: Any = None, engine: Engine | None = None) -> tuple[pl.LazyFrame, dict[str, Column]]:
     """The rows, lazily, and the declaration of each column that has one."""
-    lazy = sources.scan(job.source, frame)
+    lazy = (engine or registry.engine(catalogue.ENGINE)).scan(job.source, frame)
     present = sources.columns(job.source, frame, lazy)
     columns = resolve(job.columns, present, job.release.undeclared)
     columns = columns if relabels(job) else tightened(columns)

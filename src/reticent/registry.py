@@ -15,6 +15,7 @@ from reticent.errors import JobError, listed, shortened, suggest
 from reticent.typed import check_fields, word
 
 if TYPE_CHECKING:
+    from reticent.engines.engine import Engine
     from reticent.methods.protocols import Method, Stage
     from reticent.models.shapes import Promise
     from reticent.recipe.kind import Writer
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 MODELS = {name: row.model for name, row in catalogue.PROMISES.items()}
 METHODS = {name: row.made_by for name, row in catalogue.METHODS.items()}
 STAGES = {name: row.made_by for name, row in catalogue.STAGES.items()}
+ENGINES = {name: row.made_by for name, row in catalogue.ENGINES.items()}
 WRITERS = {name: row.writer for name, row in catalogue.KINDS.items()}
 
 
@@ -46,6 +48,11 @@ def stage(name: str) -> type[Stage]:
 def writer(kind: str) -> type[Writer]:
     """How recipes of a release kind are written."""
     return _load(WRITERS, kind, "release kind")
+
+
+def engine(name: str) -> Engine:
+    """The engine of that name, which is no part of any job."""
+    return _load(ENGINES, name, "engine")
 
 
 def promise_from(entry: Mapping[str, Any]) -> Promise:

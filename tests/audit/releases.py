@@ -36,7 +36,7 @@ def write_release(folder: Path, frame: pl.DataFrame, columns: dict[str, Column],
     kept = of_cell >= 0
     of_cell[kept] = np.unique(of_cell[kept], return_inverse=True)[1]
     way = Generalized.of(Recipe.of_groups(counted.cells, of_cell, labels=labels), columns)
-    frames = way.frames(*local.apply(counted, way.recipe, Random.from_seed(seed), lazy))
+    frames = way.frames(local.apply(counted, way.recipe, Random.from_seed(seed), lazy))
     folder.mkdir(parents=True, exist_ok=True)
     fields = {"reticent": "0.1.0", "jointly": jointly, "method": {"name": "mondrian"}, "promises": list(promises),
               **way.fields(counted.carried_types)}  # fmt: skip

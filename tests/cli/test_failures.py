@@ -34,7 +34,7 @@ def test_a_bug_of_ours_ends_with_70_and_its_message_is_withheld(run, place, monk
     before = place.contents()
     ran = run("publish", "job.toml", "-o", "release", *words)
     assert ran.code == 70
-    assert "A bug of ours: KeyError in publish.py" in ran.err
+    assert "A bug of ours: KeyError in local.py" in ran.err
     assert CANARY not in ran.out + ran.err
     assert ("KeyError: (message withheld)" in ran.err) == ("--traceback" in words)
     assert place.contents() == before

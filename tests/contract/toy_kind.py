@@ -24,7 +24,7 @@ from reticent.release.data import Schema
 from reticent.release.generalized import Generalized as Reader
 from reticent.release.kind import tables
 from reticent.release.manifest import Manifest
-from reticent.release.rows import Coded, Rows
+from reticent.release.rows import Coded, Pieces, Rows
 
 HERE, TICKET = "tests.contract.toy_kind", "ticket"
 KIND = KindRow(f"{HERE}:WRITER", f"{HERE}:READER", f"{HERE}:EYES")
@@ -35,10 +35,10 @@ METHOD = Row(f"{HERE}:TicketOffice", ("cuts", "fallback", "labels", "thorough", 
 class TicketedWriter(Writer):
     kind: ClassVar[str] = "ticketed"
 
-    def frames(self, entry: np.ndarray, carried: pl.DataFrame | None) -> dict[str, Rows]:
-        rows = super().frames(entry, carried)["data"]
+    def frames(self, pieces: Pieces) -> dict[str, Rows]:
+        rows = super().frames(pieces)["data"]
         same = Coded.of(pl.Series(TICKET, ["T"]), np.zeros(len(self.recipe.cell), np.int32), self.recipe.shown)
-        return {"data": Rows({**rows.columns, TICKET: same}, rows.entry)}
+        return {"data": Rows({**rows.columns, TICKET: same}, pieces)}
 
     def fields(self, types: Mapping[str, str]) -> dict[str, Any]:
         return {**super().fields(types), "prefix": "T"}

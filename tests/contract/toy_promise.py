@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from reticent.audit.evidence import FROM_PARAMETERS, Evidence, Judgement
 from reticent.catalogue import PromiseRow
-from reticent.models.shapes import Check, Groups
+from reticent.models.shapes import Check, Groups, Totals
 from reticent.table.cells import Cells
 
 HERE = "tests.contract.toy_promise"
@@ -23,7 +23,7 @@ class Crowds:
     needs_sensitive: ClassVar[bool] = False
     union_closed: ClassVar[bool] = True
 
-    def bind(self, cells: Cells) -> Check:
+    def bind(self, cells: Cells, totals: Totals | None = None) -> Check:
         def keeps(groups: Groups) -> Any:
             return groups.sizes >= self.least
 

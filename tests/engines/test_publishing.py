@@ -93,9 +93,9 @@ def test_which_of_identical_rows_is_chosen_is_uniform():
     counted, recipe, frame = split_recipe(rows, [(0, 3), (1, 5), (WITHHELD, 2)])
     chosen = np.zeros((rows, 2))
     for seed in range(runs):
-        entry, carried = local.apply(counted, recipe, Random.from_seed(seed), frame.lazy())
-        assert len(entry) == 8
-        for which, note in zip(entry, carried["note"], strict=True):
+        rows = local.apply(counted, recipe, Random.from_seed(seed), frame.lazy())
+        assert rows.rows == 8
+        for which, note in zip(rows.entry, rows.carried["note"], strict=True):
             chosen[note, which] += 1
     for group, share in ((0, 0.3), (1, 0.5)):
         spread = np.sqrt(runs * share * (1 - share))

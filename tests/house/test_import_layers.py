@@ -76,6 +76,7 @@ LAYERS = {
         "engines",
         "job",
         "methods",
+        "owner",  # where what does not fit memory is put
         "publish",
         "recipe",
         "refusals",
@@ -96,6 +97,7 @@ LAYERS = {
     "check": {
         "budget",
         "explaining",
+        "owner",  # where what does not fit memory is put
         "publish",
         "refusals",
         "engines",

@@ -52,8 +52,8 @@ def test_a_row_that_is_not_published_keeps_its_group_and_is_not_withheld():
     whole = plan([], Mondrian(), counted.cells, promises, Random.from_seed(1))
     assert recipe.groups == whole.groups and recipe.withheld == 0 and not recipe.whole
     writer = Generalized.of(recipe, columns)
-    rows = writer.frames(*local.apply(counted, writer.recipe, Random.from_seed(2), people))["data"].frame()
+    rows = writer.frames(local.apply(counted, writer.recipe, Random.from_seed(2), people))["data"].frame()
     everybody = Generalized.of(whole, columns)
-    labels = everybody.frames(*local.apply(counted, everybody.recipe, Random.from_seed(2), people))["data"].frame()
+    labels = everybody.frames(local.apply(counted, everybody.recipe, Random.from_seed(2), people))["data"].frame()
     assert sorted(rows["age"]) == sorted(labels["age"].unique())  # one row of each group, under the whole group's label
     assert writer.fields({})["withheld"] == 0

@@ -146,7 +146,7 @@ def test_a_promise_that_is_not_closed_under_union_is_refused():
         needs_sensitive: ClassVar[bool] = False
         union_closed: ClassVar[bool] = False
 
-        def bind(self, cells: Cells):
+        def bind(self, cells: Cells, totals=None):
             return lambda groups: groups.sizes % 2 == 1
 
     with pytest.raises(JobError, match="odd-groups"):
@@ -162,7 +162,7 @@ def test_a_promise_no_kernel_knows_is_kept():
         needs_sensitive: ClassVar[bool] = False
         union_closed: ClassVar[bool] = True
 
-        def bind(self, cells: Cells):
+        def bind(self, cells: Cells, totals=None):
             def keeps(groups):
                 pairs = np.unique(groups.group * 1000 + cells.codes[groups.cell, 0])
                 return np.bincount(pairs // 1000, minlength=len(groups)) >= 3

@@ -1,6 +1,7 @@
 """Conjunctions, sensitive columns alone and together, and the parameters each promise refuses."""
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -195,3 +196,36 @@ def test_a_method_is_handed_only_what_it_can_keep():
     assert promises.only(TCloseness, DeltaDisclosure) == list(promises)
     with pytest.raises(InternalError, match="delta-disclosure was handed to a method that cannot keep it"):
         promises.only(TCloseness)
+
+
+REFERRING = {
+    "beta-likeness": {"beta": 1},
+    "delta-disclosure": {"delta": 1},
+    "t-closeness": {"t": "0.2"},
+    "proximity-beta-likeness": {"beta": 1, "width": 1},
+    "entropy-l-diversity": {"l": "1.5"},
+    "recursive-l-diversity": {"c": 2, "l": 2},
+    "probabilistic-l-diversity": {"l": 2},
+    "k-anonymity": {"k": 3},
+}
+
+
+@pytest.mark.parametrize("model", REFERRING)
+def test_groups_of_a_part_are_judged_by_the_totals_of_the_whole_table(model):
+    draw = np.random.default_rng(4)
+    rows = pl.DataFrame({"q": draw.integers(0, 8, 90), "a": draw.choice(4, 90, p=[0.55, 0.25, 0.15, 0.05])})
+    counted = rows.group_by("q", "a").len(name=COUNT).sort("q", "a")
+    cells = encode_cells(counted, {"q": quasi(), "a": sensitive(type="numeric")})[0]
+    asked = Promises.of([promise(model, **REFERRING[model])])
+    judged = asked.bind(cells).allow(groups_by(cells, cells.codes[:, 0]))
+    kept = cells.codes[:, 0] < 4
+    part = replace(cells, codes=cells.codes[kept], values=cells.values[kept], counts=cells.counts[kept])
+    bound = asked.bind(part, [cells.totals(0)])
+    assert (bound.allow(groups_by(part, part.codes[:, 0])) == judged[:4]).all()
+
+
+def test_a_prior_over_all_rows_is_not_known_of_a_part():
+    cells = two_columns([{"q": 1, "a": "x", "b": "u"}, {"q": 2, "a": "y", "b": "u"}])
+    asked = promise("bt-privacy", bandwidth=1, t="0.2", column="a")
+    with pytest.raises(JobError, match="cannot be kept on a part"):
+        Promises.of([asked]).bind(cells, [cells.totals(0), cells.totals(1)])

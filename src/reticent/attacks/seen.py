@@ -119,11 +119,12 @@ def _spanned(domain: Domain, entry: ColumnEntry) -> Domain:
 
 def cells_of(declared: Mapping[str, Column], source: Any, missing: tuple[str, ...] = ()) -> Cells:
     """The source's cells, its columns as declared."""
-    from reticent.engines import local
+    from reticent import registry
 
     if sum(column.role == "sensitive" for column in declared.values()) != 1:
         raise RequestError("An attack needs a release with one sensitive column.")
-    return local.count(as_declared(raw(source, list(declared), missing), declared), declared).cells
+    rows = as_declared(raw(source, list(declared), missing), declared)
+    return registry.engine(catalogue.ENGINE).count(rows, declared).cells
 
 
 def raw(source: Any, names: Sequence[str], missing: tuple[str, ...] = ()) -> pl.LazyFrame:

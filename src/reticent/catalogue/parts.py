@@ -1,8 +1,8 @@
-"""Methods, stages, kinds and attacks: one row each."""
+"""Methods, stages, kinds, attacks and engines: one row each."""
 
 from __future__ import annotations
 
-from reticent.catalogue.rows import AttackRow, KindRow, Row
+from reticent.catalogue.rows import AttackRow, EngineRow, KindRow, Row
 
 METHODS = {
     "mondrian": Row(
@@ -100,6 +100,13 @@ ATTACKS = {
         needs_source=False,
     ),
 }
+
+ENGINES = {
+    "local": EngineRow("reticent.engines.local:ENGINE", "tables that fit memory"),
+    "stream": EngineRow("reticent.engines.stream:ENGINE", "tables larger than memory, from Parquet or CSV"),
+}
+ENGINE = "local"
+"""The engine where none is named."""
 
 REPORT, REPORTED_BY = "report.html", "reticent.report:page_of"
 """The page that a release folder may hold beside what its manifest lists, and what makes it: the folder's page must be that one."""

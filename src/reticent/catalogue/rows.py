@@ -57,6 +57,14 @@ class AttackRow:
         return [name for name in dict.fromkeys(promised) if name in self.promises]
 
 
+@dataclass(frozen=True, slots=True)
+class EngineRow:
+    """An engine: the object that counts rows and applies recipes, and for which tables it is."""
+
+    made_by: str
+    purpose: str
+
+
 def load(dotted: str) -> Any:
     """What "module:attribute" names."""
     module, _, attribute = dotted.partition(":")

@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from reticent.cli.options import JobFile, Json, ShowValues
+from reticent import catalogue
+from reticent.cli.options import Engine, JobFile, Json, ShowValues
 
 EXAMPLE = "reticent check patients.toml"
 
@@ -21,6 +22,7 @@ def check(
         float | None,
         typer.Option("--budget", metavar="SECONDS", help="CPU seconds for comparing and explaining; by default twice what the job's own plan takes.", show_default=False),
     ] = None,
+    engine: Engine = catalogue.ENGINE,
     show_values: ShowValues = False,
     json: Json = False,
 ) -> int:  # fmt: skip
@@ -38,7 +40,7 @@ def check(
     with stages(json) as progress:
         told = (lambda outlook, cells: None) if json else told_as_planned(progress)
         asked = Job.read(job)
-        found = check_job(asked, methods=named, budget=budget, progress=progress, finished=told)
+        found = check_job(asked, methods=named, budget=budget, progress=progress, finished=told, engine=engine)
     code = 0 if found.reachable else PromiseUnreachable.exit_code
     if json:
         say_json(found.to_dict(show_values=show_values))

@@ -10,6 +10,8 @@ from typing import Annotated, Any
 
 import typer
 
+from reticent import catalogue
+
 JobFile = Annotated[
     Path,
     typer.Argument(metavar="JOB", help="The job file (TOML); `reticent init DATA` drafts one.", show_default=False),
@@ -38,6 +40,12 @@ FromTable = Annotated[
     str | None, typer.Option("--table", metavar="NAME", help="Which table, where DATA is an address.")
 ]
 FromQuery = Annotated[str | None, typer.Option("--query", metavar="SQL", help="Which rows, where DATA is an address.")]
+
+
+Engine = Annotated[
+    str,
+    typer.Option("--engine", metavar="|".join(catalogue.ENGINES), help="What reads the rows; the release's rows are the same by any."),
+]  # fmt: skip
 
 
 def reading(**given: Any) -> dict[str, Any]:

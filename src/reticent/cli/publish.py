@@ -8,7 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from reticent.cli.options import Force, JobFile, Json, ShowValues
+from reticent import catalogue
+from reticent.cli.options import Engine, Force, JobFile, Json, ShowValues
 
 EXAMPLE = "reticent publish patients.toml -o patients-release"
 
@@ -38,6 +39,7 @@ def publish(
                      help="One release in RELEASE for each value of an insensitive or undeclared column; the promise is "
                      "per batch."),
     ] = None,
+    engine: Engine = catalogue.ENGINE,
     show_values: ShowValues = False,
     json: Json = False,
 ) -> int | None:  # fmt: skip
@@ -59,9 +61,12 @@ def publish(
     if format is not None:
         wanted = wanted.at(release=replace(wanted.release, format=format))
     if batch_by is not None:
-        return _batches(wanted, batch_by, output, json, seed=seed, force=force, again=again, ledger=ledger)
+        return _batches(
+            wanted, batch_by, output, json, seed=seed, force=force, again=again, ledger=ledger, engine=engine
+        )
     with stages(json) as progress:
-        release = publish_job(wanted, to=output, seed=seed, force=force, again=again, ledger=ledger, progress=progress)
+        how: dict[str, Any] = {"seed": seed, "force": force, "again": again, "ledger": ledger, "engine": engine}
+        release = publish_job(wanted, to=output, **how, progress=progress)
     found, owner = release.audited.to_dict(), owner_folder(output)
     together = no_longer_promised(Ledger.of(ledger).together_with(output))
     if json:

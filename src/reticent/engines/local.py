@@ -8,38 +8,31 @@ the order of PRF(key, source position).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
 
+from reticent.engines.changed import Tally
+from reticent.engines.engine import PLAINLY, Counted, Working
 from reticent.engines.locate import cells_of_rows
 from reticent.errors import SourceError
 from reticent.randomness import Random
 from reticent.recipe.recipe import Recipe
-from reticent.table.cells import Cells
+from reticent.release.rows import Whole
+from reticent.table import beside
+from reticent.table import source as sources
 from reticent.table.codec import COUNT, encode_cells
 from reticent.table.roles import Column, Role, with_role
-from reticent.table.source import collect, is_text
-
-
-@dataclass(frozen=True, eq=False)
-class Counted:
-    """Cells, and the raw combinations that were counted, with the cell of each and how many `times` it occurs."""
-
-    cells: Cells
-    columns: Mapping[str, Column]
-    combinations: pl.DataFrame
-    cell: np.ndarray
-    times: np.ndarray
-    carried_types: Mapping[str, str]
+from reticent.table.source import Source, collect, is_text
 
 
 def count(lazy: pl.LazyFrame, columns: Mapping[str, Column], rows_per_person: int = 1) -> Counted:
     """Rows -> cells, by one group-by."""
     keys = [*with_role(columns, Role.QUASI), *with_role(columns, Role.SENSITIVE)]
     combinations = collect(
-        _keyed(lazy.select(keys), keys).group_by(keys).len(name=COUNT), "Counting the rows", engine="streaming"
+        keyed(lazy.select(keys), keys).group_by(keys).len(name=COUNT), "Counting the rows", engine="streaming"
     )
     if not len(combinations):
         raise SourceError("The source has a header and no rows.", attempt="a file with at least k rows.")
@@ -55,48 +48,61 @@ def count(lazy: pl.LazyFrame, columns: Mapping[str, Column], rows_per_person: in
     )
 
 
-def _keyed(lazy: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:
+def keyed(lazy: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:
     """Texts as categories: grouping them costs half of grouping strings."""
     texts = [name for name, dtype in lazy.collect_schema().items() if name in keys and dtype == pl.String]
     return lazy.with_columns(pl.col(texts).cast(pl.Categorical)) if texts else lazy
 
 
-def apply(
-    counted: Counted, recipe: Recipe, rng: Random, lazy: pl.LazyFrame
-) -> tuple[np.ndarray | slice, pl.DataFrame | None]:
+def apply(counted: Counted, recipe: Recipe, rng: Random, lazy: pl.LazyFrame, place: np.ndarray | None = None) -> Whole:
     """The recipe's entry of each published row in shuffled order, and the carried columns beside it.
 
-    Of a recipe that is arranged, its entries in their own order: a slice of them where each is of one row.
+    Of a recipe that is arranged, its entries in their own order: a slice of them where each is of one row.  With a `place`
+    for each entry, rows are sorted by it and by what they carry.
     """
     carried = with_role(counted.columns, Role.INSENSITIVE)
     if carried:
-        return _carry(counted, recipe, rng, lazy, carried)
+        return _carry(counted, recipe, rng, lazy, carried, place)
     if recipe.arranged and recipe.alone and recipe.whole:
-        return slice(None), None
+        return Whole(slice(None), len(recipe.group))
     kept = recipe.shown.astype(np.int32)
     entry = np.repeat(kept, recipe.quota[kept])
     if not recipe.arranged:
         rng.stream("shuffle").shuffle(entry)
-    return entry, None
+    return Whole(entry, len(entry))
 
 
 def _carry(
-    counted: Counted, recipe: Recipe, rng: Random, lazy: pl.LazyFrame, carried: list[str]
-) -> tuple[np.ndarray, pl.DataFrame]:
-    """Each row's entry of the recipe and its carried columns, in shuffled order, withheld rows left out."""
+    counted: Counted, recipe: Recipe, rng: Random, lazy: pl.LazyFrame, carried: list[str], place: np.ndarray | None
+) -> Whole:
+    """Each row's entry of the recipe and its carried columns, in shuffled order or sorted, withheld rows left out."""
     keys = counted.combinations.columns
-    rows = collect(_keyed(lazy, keys).select(*keys, *carried), "Reading the carried columns")
-    entry = outcomes(recipe, cells_of_rows(rows.select(keys), counted.combinations, counted.cell), rng)
-    order = rng.stream("shuffle").permutation(len(entry)).astype(np.uint32)
+    rows = collect(keyed(lazy, keys).select(*keys, *carried), "Reading the carried columns")
+    cell = cells_of_rows(rows.select(keys), counted.combinations, counted.cell)
+    again = Tally(counted.cells)
+    again.add(cell)
+    again.finish()
+    entry = outcomes(recipe, cell, rng)
+    order = None if place is not None else rng.stream("shuffle").permutation(len(entry)).astype(np.uint32)
     if not recipe.whole:
         shown = np.zeros(len(recipe.group), bool)
         shown[recipe.shown] = True
-        order = order[shown[entry[order]]]
-    moved = rows.select(pl.col(carried).gather(pl.Series(order)))
+        order = np.flatnonzero(shown[entry]).astype(np.uint32) if order is None else order[shown[entry[order]]]
+    moved = rows.select(carried) if order is None else rows.select(pl.col(carried).gather(pl.Series(order)))
+    entry = entry if order is None else entry[order]
     # Categories become plain text only after they were moved: moving numbers costs a tenth of moving strings.
-    return entry[order], moved.with_columns(
-        pl.col(name).cast(pl.String) for name in carried if is_text(moved[name].dtype)
-    )
+    moved = moved.with_columns(pl.col(name).cast(pl.String) for name in carried if is_text(moved[name].dtype))
+    if place is not None:
+        by = by_place(place[entry], moved)
+        entry, moved = entry[by], moved[by]
+    return Whole(entry, len(entry), moved)
+
+
+def by_place(place: np.ndarray, carried: pl.DataFrame) -> np.ndarray:
+    """The order of rows by their place and by what they carry: rows that tie read the same."""
+    keys = carried.with_columns(pl.Series("\x00place", place))
+    order = keys.select(pl.arg_sort_by(["\x00place", *carried.columns], nulls_last=True))
+    return order.to_series().to_numpy()
 
 
 def outcomes(recipe: Recipe, cell: np.ndarray, rng: Random, start: int = 0) -> np.ndarray:
@@ -116,3 +122,34 @@ def outcomes(recipe: Recipe, cell: np.ndarray, rng: Random, start: int = 0) -> n
         before = (until - recipe.quota[by_cell])[first[held]]
         place[order] = np.searchsorted(until, before + rank, side="right")
     return by_cell[place]
+
+
+class Local:
+    """All rows in memory, by Polars."""
+
+    name: ClassVar[str] = "local"
+
+    def scan(self, source: Source, frame: Any = None) -> pl.LazyFrame:
+        return sources.scan(source, frame)
+
+    def look(self, rows: pl.LazyFrame, columns: Mapping[str, Column], how: Working = PLAINLY) -> beside.Beside:
+        return beside.look(rows, columns)
+
+    def count(
+        self, rows: pl.LazyFrame, columns: Mapping[str, Column], rows_per_person: int = 1, how: Working = PLAINLY
+    ) -> Counted:
+        return count(rows, columns, rows_per_person)
+
+    def apply(
+        self,
+        counted: Counted,
+        recipe: Recipe,
+        rng: Random,
+        rows: pl.LazyFrame,
+        place: np.ndarray | None = None,
+        how: Working = PLAINLY,
+    ) -> Whole:
+        return apply(counted, recipe, rng, rows, place)
+
+
+ENGINE = Local()

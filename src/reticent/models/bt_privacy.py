@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from reticent.door import typed
 from reticent.models.background import parameters
 from reticent.models.background.beliefs import POSTERIORS
-from reticent.models.background.bound import bind, reason, warnings
+from reticent.models.background.bound import bind, reason, refuse_part, warnings
 from reticent.models.background.proposal import propose
 from reticent.models.exact import Number
-from reticent.models.shapes import Check, Groups, Promise
+from reticent.models.shapes import Check, Groups, Promise, Totals
 from reticent.table.cells import Cells
 
 
@@ -72,7 +72,8 @@ class BTPrivacy(Promise):
         """(bandwidth, t): the one adversary it is about."""
         return [(self.bandwidth, self.t)]
 
-    def bind(self, cells: Cells) -> Check:
+    def bind(self, cells: Cells, totals: Totals | None = None) -> Check:
+        refuse_part(self.name, totals)
         return bind(self, cells)
 
     def reason(self, cells: Cells) -> tuple[str, str]:

@@ -19,7 +19,7 @@ from reticent.door import typed
 from reticent.errors import JobError
 from reticent.models.caps import left_out, ways
 from reticent.models.exact import Number, exact, sign_of_log_sum
-from reticent.models.shapes import Check, Groups, Promise
+from reticent.models.shapes import Check, Groups, Promise, Totals, totals_of
 from reticent.table.cells import Cells
 
 
@@ -43,9 +43,9 @@ class EntropyLDiversity(Promise):
         if self.l <= 1:
             raise JobError("Entropy l-diversity needs l > 1; l = 1 promises nothing.", attempt="l = 2 or more.")
 
-    def bind(self, cells: Cells) -> Check:
+    def bind(self, cells: Cells, totals: Totals | None = None) -> Check:
         at = cells.sensitive_at(self.column)
-        leave = ways(cells.totals(at), cells.sensitive[at].null_code)
+        leave = ways(totals_of(cells, totals)[at], cells.sensitive[at].null_code)
 
         def keeps(groups: Groups) -> np.ndarray:
             counts = groups.histogram(at)

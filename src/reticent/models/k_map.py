@@ -22,7 +22,7 @@ from reticent.door import typed
 from reticent.errors import JobError
 from reticent.kernels.cover_counts import cover_counts
 from reticent.models.exact import whole
-from reticent.models.shapes import Check, Groups, Promise
+from reticent.models.shapes import Check, Groups, Promise, Totals
 from reticent.table.cells import Cells
 from reticent.table.placing import place
 from reticent.table.population import combinations
@@ -51,7 +51,8 @@ class KMap(Promise):
         if isinstance(self.population, str):
             object.__setattr__(self, "population", Path(self.population))
 
-    def bind(self, cells: Cells) -> Check:
+    def bind(self, cells: Cells, totals: Totals | None = None) -> Check:
+        """A population says who else a label covers, whatever part of the table the cells are."""
         down, up, people = self._placed(cells)
         order, at = _sorted_column(down)
         down, up, people = np.ascontiguousarray(down[order]), np.ascontiguousarray(up[order]), people[order]

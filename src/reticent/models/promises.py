@@ -10,7 +10,7 @@ import numpy as np
 
 from reticent.errors import InternalError, JobError, listed, suggest
 from reticent.models.caps import NEVER, Caps, join
-from reticent.models.shapes import Bound, Check, CountCapped, Groups, Mechanism, Promise
+from reticent.models.shapes import Bound, Check, CountCapped, Groups, Mechanism, Promise, Totals, totals_of
 from reticent.table.cells import Cells
 
 Model = TypeVar("Model")
@@ -89,12 +89,14 @@ class Promises:
                 attempt=f'labels = {needed!r} with method = "mondrian".',
             )
 
-    def bind(self, cells: Cells) -> BoundPromises:
-        """Caps by sensitive column and checks over groups, for these cells: their totals are the reference distribution.
+    def bind(self, cells: Cells, totals: Totals | None = None) -> BoundPromises:
+        """Caps by sensitive column and checks over groups, for these cells.
 
+        `totals` are the reference distribution: how many rows of the whole table hold each value of each sensitive column.
+        Without them the cells are the whole table's.
         A promise of so many people in a group needs as many times the rows that one of them may have.
         """
-        least = 1
+        least, reference = 1, totals_of(cells, totals)
         by_column: dict[int, list[Caps]] = {}
         for promise in self.shaped(CountCapped):
             each = cells.rows_per_person if getattr(promise, "counts_persons", False) else 1
@@ -102,13 +104,13 @@ class Promises:
                 least = max(least, each * promise.caps(np.zeros(0, np.int64), NEVER)[0].least_size)
                 continue
             at = cells.sensitive_at(promise.column)
-            caps = promise.caps(cells.totals(at), cells.sensitive[at].null_code)
+            caps = promise.caps(reference[at], cells.sensitive[at].null_code)
             by_column.setdefault(at, []).extend(replace(cap, least_size=each * cap.least_size) for cap in caps)
         caps = tuple((column, cap) for column, found in by_column.items() for cap in join(found))
         least = max(
             [least, *(cap.least_size for _, cap in caps)]
         )  # caps without the null rows ask no more of the whole
-        return BoundPromises(cells, least, caps, tuple(promise.bind(cells) for promise in self.shaped(Bound)))
+        return BoundPromises(cells, least, caps, tuple(promise.bind(cells, totals) for promise in self.shaped(Bound)))
 
     @property
     def union_closed(self) -> bool:

@@ -23,7 +23,7 @@ from reticent.errors import JobError
 from reticent.models.beta_likeness import BetaLikeness
 from reticent.models.exact import Number, exact
 from reticent.models.families import family_check
-from reticent.models.shapes import Check, Promise
+from reticent.models.shapes import Check, Promise, Totals, totals_of
 from reticent.table.cells import Cells
 from reticent.table.domain import Domain, RangeDomain
 
@@ -58,17 +58,17 @@ class ProximityLikeness(Promise):
     def likeness(self) -> BetaLikeness:
         return BetaLikeness(self.beta, self.enhanced)
 
-    def bind(self, cells: Cells) -> Check:
+    def bind(self, cells: Cells, totals: Totals | None = None) -> Check:
         at = cells.sensitive_at(self.column)
-        domain, totals = cells.sensitive[at], cells.totals(at)
-        occurring = [code for code in np.flatnonzero(totals).tolist() if code != domain.null_code]
+        domain, reference = cells.sensitive[at], totals_of(cells, totals)[at]
+        occurring = [code for code in np.flatnonzero(reference).tolist() if code != domain.null_code]
         spans = windows([position(domain, code) for code in occurring], self.width)
         member = np.zeros((domain.size, len(spans) + 1), np.int64)
         for window, (first, last) in enumerate(spans):
             member[occurring[first : last + 1], window] = 1
         if domain.null:
             member[domain.null_code, -1] = 1
-        return family_check(self.likeness, at, member, totals, domain.null_code)
+        return family_check(self.likeness, at, member, reference, domain.null_code)
 
 
 def position(domain: Domain, code: int) -> Fraction:

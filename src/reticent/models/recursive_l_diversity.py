@@ -19,7 +19,7 @@ from reticent.door import typed
 from reticent.errors import JobError
 from reticent.models.caps import left_out, ways
 from reticent.models.exact import Number, below, exact, whole
-from reticent.models.shapes import Check, Groups, Promise
+from reticent.models.shapes import Check, Groups, Promise, Totals, totals_of
 from reticent.table.cells import Cells
 
 
@@ -49,9 +49,9 @@ class RecursiveLDiversity(Promise):
                 f"Recursive (c,l)-diversity needs l >= 2; l = {self.l} leaves no value out.", attempt="l = 2 or more."
             )
 
-    def bind(self, cells: Cells) -> Check:
+    def bind(self, cells: Cells, totals: Totals | None = None) -> Check:
         at = cells.sensitive_at(self.column)
-        leave = ways(cells.totals(at), cells.sensitive[at].null_code)
+        leave = ways(totals_of(cells, totals)[at], cells.sensitive[at].null_code)
         # r_1 <= c * tail  <=>  r_1 / (r_1 + tail) <= c / (1 + c): a frequency, so that its cap fits 64 bits
         cap = below(self.c / (1 + self.c), cells.rows)
 

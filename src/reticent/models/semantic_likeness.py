@@ -17,7 +17,7 @@ from reticent.errors import JobError
 from reticent.models.beta_likeness import BetaLikeness
 from reticent.models.exact import Number, whole
 from reticent.models.families import family_check
-from reticent.models.shapes import Check, Promise
+from reticent.models.shapes import Check, Promise, Totals, totals_of
 from reticent.table.cells import Cells
 from reticent.table.domain import Domain, TreeDomain
 
@@ -57,12 +57,12 @@ class SemanticLikeness(Promise):
     def likeness(self) -> BetaLikeness:
         return BetaLikeness(self.beta, self.enhanced, self.two_sided)
 
-    def bind(self, cells: Cells) -> Check:
+    def bind(self, cells: Cells, totals: Totals | None = None) -> Check:
         at = cells.sensitive_at(self.column)
         domain = cells.sensitive[at]
         family = self.families(domain)
         member = (family[:, None] == np.arange(family.max(initial=-1) + 1)).astype(np.int64)
-        return family_check(self.likeness, at, member, cells.totals(at), domain.null_code)
+        return family_check(self.likeness, at, member, totals_of(cells, totals)[at], domain.null_code)
 
     def families(self, domain: Domain) -> np.ndarray:
         """The family of each value, numbered from 0; the null's is the last."""

@@ -1,13 +1,13 @@
 """The three shapes a promise can have, and what a method may ask of each.
 
 count-capped    integer caps on each value's count by the group's size: k, l, beta, (alpha,k), ...
-bound           `bind(cells)` gives a batched check over candidate groups: t-closeness, entropy, (B,t), k-map, ...
+bound           `bind(cells, totals)` gives a batched check over candidate groups: t-closeness, entropy, (B,t), k-map, ...
 mechanism       a property of parameters, not of groups: rho, Delta, perturbation matrices
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Protocol, runtime_checkable
@@ -55,6 +55,13 @@ class Groups:
 
 
 Check = Callable[[Groups], np.ndarray]
+Totals = Sequence[np.ndarray]
+"""How many rows of the whole table hold each value, for each sensitive column: the reference distribution."""
+
+
+def totals_of(cells: Cells, totals: Totals | None) -> Totals:
+    """The reference distribution: the one given, or that of the cells, which are then the whole table's."""
+    return [cells.totals(at) for at in range(len(cells.sensitive))] if totals is None else totals
 
 
 class Promise(Protocol):
@@ -79,7 +86,8 @@ class Bound(Protocol):
 
     name: ClassVar[str]
 
-    def bind(self, cells: Cells) -> Check: ...
+    def bind(self, cells: Cells, totals: Totals | None = None) -> Check:
+        """The check over groups of these cells; `totals` are the whole table's where the cells are a part of it."""
 
 
 @runtime_checkable

@@ -15,10 +15,10 @@ from reticent.door import typed
 from reticent.errors import JobError
 from reticent.models.background import parameters
 from reticent.models.background.beliefs import POSTERIORS
-from reticent.models.background.bound import bind, reason, warnings
+from reticent.models.background.bound import bind, reason, refuse_part, warnings
 from reticent.models.background.proposal import propose
 from reticent.models.exact import Number
-from reticent.models.shapes import Check, Groups, Promise
+from reticent.models.shapes import Check, Groups, Promise, Totals
 from reticent.table.cells import Cells
 
 
@@ -66,7 +66,8 @@ class Skyline(Promise):
     def skyline(self) -> list[tuple[Any, Fraction]]:
         return [(point["bandwidth"], point["t"]) for point in self.points]
 
-    def bind(self, cells: Cells) -> Check:
+    def bind(self, cells: Cells, totals: Totals | None = None) -> Check:
+        refuse_part(self.name, totals)
         return bind(self, cells)
 
     def reason(self, cells: Cells) -> tuple[str, str]:

@@ -22,7 +22,7 @@ from reticent.door import typed
 from reticent.errors import JobError, suggest
 from reticent.models.caps import left_out, ways
 from reticent.models.exact import Number, exact, products_at_most
-from reticent.models.shapes import Check, Groups, Promise
+from reticent.models.shapes import Check, Groups, Promise, Totals, totals_of
 from reticent.table.cells import Cells
 from reticent.table.domain import Domain, TreeDomain
 
@@ -56,13 +56,13 @@ class TCloseness(Promise):
         if self.distance not in DISTANCES:
             raise JobError(f"Unknown ground distance {self.distance!r}.", attempt=suggest(self.distance, DISTANCES))
 
-    def bind(self, cells: Cells) -> Check:
+    def bind(self, cells: Cells, totals: Totals | None = None) -> Check:
         at = cells.sensitive_at(self.column)
         if at == cells.joint and self.distance != "equal":
             raise JobError(f"The combined values of several sensitive columns have no {self.distance} distance.",
                            attempt='distance = "equal", or column = one of them.')  # fmt: skip
-        totals, domain = cells.totals(at), cells.sensitive[at]
-        views = [_View(self.distance, domain, totals, without) for without in ways(totals, domain.null_code)]
+        reference, domain = totals_of(cells, totals)[at], cells.sensitive[at]
+        views = [_View(self.distance, domain, reference, without) for without in ways(reference, domain.null_code)]
 
         def keeps(groups: Groups) -> np.ndarray:
             counts = groups.histogram(at)

@@ -17,7 +17,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from reticent.owner import private
@@ -64,6 +64,19 @@ def new_file(target: Path, *, only_new: bool = False) -> Iterator[Path]:
             (move if only_new else os.replace)(folder / target.name, target)
             private.sync(target.parent)
         discard(folder)
+
+
+@contextmanager
+def scratch(target: Path | None) -> Iterator[Callable[[], Path]]:
+    """Makes folders for what does not fit memory, staged as a release is; all of them are gone when the block ends."""
+    with ExitStack() as made:
+
+        def room() -> Path:
+            folder = made.enter_context(staged(target))
+            made.callback(discard, folder)
+            return folder
+
+        yield room
 
 
 def discard(folder: Path) -> None:

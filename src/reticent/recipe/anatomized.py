@@ -13,7 +13,7 @@ from reticent.errors import ColumnError
 from reticent.recipe.grouped_rows import COUNT, GROUP, GroupedRows, arranged, numbers
 from reticent.recipe.recipe import Recipe
 from reticent.recipe.unchanged import published_cells, schema_of, values_of
-from reticent.release.rows import PIECE, Coded, Rows
+from reticent.release.rows import PIECE, Coded, Pieces, Rows, Whole
 from reticent.table.roles import Column, Role
 
 
@@ -36,9 +36,9 @@ class Anatomized(GroupedRows):
         carrying = any(column.role is Role.INSENSITIVE for column in columns.values())
         return cls(recipe if carrying else arranged(recipe), columns)
 
-    def frames(self, entry: np.ndarray | slice, carried: pl.DataFrame | None) -> dict[str, Rows]:
+    def frames(self, pieces: Pieces) -> dict[str, Rows]:
         """`quasi`: a row for each person.  `sensitive`: a row for each group and value.  Both are sorted by all they show."""
-        return {"quasi": self.quasi_rows(entry, carried), "sensitive": self._sensitive(published_cells(self.recipe))}
+        return {"quasi": self.quasi_rows(pieces), "sensitive": self._sensitive(published_cells(self.recipe))}
 
     def _sensitive(self, published: np.ndarray) -> Rows:
         recipe, domain = self.recipe, self.recipe.cells.sensitive[0]
@@ -66,12 +66,10 @@ class Anatomized(GroupedRows):
         group = key // domain.size
         key -= group * domain.size
         used = key if values is not None else recipe.cells.values[published, 0]
-        columns: dict[str, Coded | pl.Series] = {
-            GROUP: numbers(GROUP, group, ascending=True),
-            domain.name: Coded.of(values_of(domain), np.arange(domain.size, dtype=np.int32), used),
-            COUNT: numbers(COUNT, quota),
-        }
-        return Rows(columns, key)
+        pieces = Whole.of_frame(pl.DataFrame([numbers(GROUP, group, ascending=True), numbers(COUNT, quota)]), key)
+        value = Coded.of(values_of(domain), np.arange(domain.size, dtype=np.int32), used)
+        beside = pieces.beside
+        return Rows({GROUP: beside[GROUP], domain.name: value, COUNT: beside[COUNT]}, pieces)
 
     def fields(self, types: Mapping[str, str]) -> dict[str, Any]:
         return {

@@ -13,7 +13,7 @@ from reticent.recipe.group_labels import Labels, coalesce
 from reticent.recipe.losses import printed_loss
 from reticent.recipe.recipe import Recipe
 from reticent.recipe.schema import carried_schema, quasi_schema, sensitive_schema
-from reticent.release.rows import Coded, Rows
+from reticent.release.rows import Coded, Pieces, Rows
 from reticent.table.roles import Column, Role
 from reticent.table.types import typed
 
@@ -28,6 +28,7 @@ class Generalized:
     kind: ClassVar[str] = "generalized"
     generalizes: ClassVar[bool] = True
     several_sensitive: ClassVar[bool] = True
+    place: ClassVar[None] = None
 
     @classmethod
     def of(cls, recipe: Recipe, columns: Mapping[str, Column]) -> Generalized:
@@ -40,10 +41,10 @@ class Generalized:
         loss = printed_loss(self.recipe, weights)
         return {"groups": len(sizes), "smallest": int(sizes.min(initial=rows)), "ail": loss}
 
-    def frames(self, entry: np.ndarray, carried: pl.DataFrame | None) -> dict[str, Rows]:
-        """The data files by name, from each published row's entry of the recipe; columns in the source's order."""
+    def frames(self, pieces: Pieces) -> dict[str, Rows]:
+        """The data file, columns in the source's order."""
         recipe = self.recipe
-        found: dict[str, Coded | pl.Series] = {}
+        found: dict[str, Any] = dict(pieces.beside)
         group, shown = np.maximum(recipe.group, 0), recipe.shown
         for at, domain in enumerate(recipe.cells.quasi):
             texts = pl.Series(domain.name, self.labels.texts[at], dtype=pl.String)
@@ -51,10 +52,8 @@ class Generalized:
         for at, domain in enumerate(recipe.cells.sensitive):
             values = typed([*domain.texts, *([None] if domain.null else [])], domain.dtype).alias(domain.name)
             found[domain.name] = Coded.of(values, recipe.published_values[:, at], shown)
-        if carried is not None:
-            found |= {name: carried[name] for name in carried.columns}
         published = [name for name, column in self.columns.items() if column.role is not Role.IDENTIFYING]
-        return {"data": Rows({name: found[name] for name in published}, entry)}
+        return {"data": Rows({name: found[name] for name in published}, pieces)}
 
     def fields(self, types: Mapping[str, str]) -> dict[str, Any]:
         """What the manifest says of this kind; `types` are those of carried columns."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -11,7 +12,7 @@ import polars as pl
 
 from reticent.recipe.recipe import Recipe
 from reticent.recipe.unchanged import published_cells, values_of
-from reticent.release.rows import Coded, Rows
+from reticent.release.rows import Coded, Numbers, Pieces, Rows
 from reticent.table.roles import Column, Role
 
 GROUP, COUNT = "group", "count"
@@ -31,35 +32,23 @@ class GroupedRows:
         """Quasi-identifiers stay as they are: there is no span to lose by."""
         return {}
 
-    def quasi_rows(self, entry: np.ndarray | slice, carried: pl.DataFrame | None) -> Rows:
+    def quasi_rows(self, pieces: Pieces) -> Rows:
         """Exact quasi-identifiers, carried columns and the group."""
         recipe, published = self.recipe, published_cells(self.recipe)
-        if carried is not None:
-            assert isinstance(entry, np.ndarray), "carried columns are read row by row"
-            order = self._order(entry, carried)
-            entry, carried = entry[order], carried[order]
-        found: dict[str, Coded | pl.Series] = {
-            domain.name: Coded.of(values_of(domain), recipe.cells.codes[:, at], published)
-            for at, domain in enumerate(recipe.cells.quasi)
-        }
-        if carried is not None:
-            found |= {name: carried[name] for name in carried.columns}
+        found: dict[str, Any] = dict(pieces.beside)
+        for at, domain in enumerate(recipe.cells.quasi):
+            found[domain.name] = Coded.of(values_of(domain), recipe.cells.codes[:, at], published, recipe.cell)
         shown = [name for name, column in self.columns.items() if column.role in (Role.QUASI, Role.INSENSITIVE)]
-        group = numbers(GROUP, recipe.group[entry], ascending=True)
-        return Rows({**{name: found[name] for name in shown}, GROUP: group}, recipe.cell[entry])
+        return Rows({**{name: found[name] for name in shown}, GROUP: Numbers(recipe.group)}, pieces)
 
-    def _order(self, entry: np.ndarray, carried: pl.DataFrame) -> np.ndarray:
-        """Rows by group, quasi-identifiers and carried values: rows that tie read the same."""
+    @cached_property
+    def place(self) -> np.ndarray | None:
+        """Entries by group and quasi-identifiers: rows that tie in these, and in what is carried beside, read the same."""
         recipe = self.recipe
-        codes = (
-            recipe.cells.codes
-        )  # cells stand in the order of their quasi-identifiers, then of their sensitive values
-        combination = np.cumsum(np.append(True, (codes[1:] != codes[:-1]).any(axis=1))[: len(codes)])
-        keys = carried.with_columns(
-            pl.Series("\x00group", recipe.group[entry]), pl.Series("\x00quasi", combination[recipe.cell[entry]])
-        )
-        by = ["\x00group", "\x00quasi", *carried.columns]
-        return keys.select(pl.arg_sort_by(by, nulls_last=True)).to_series().to_numpy()
+        if recipe.arranged:
+            return None
+        point = recipe.cells.point[recipe.cell]
+        return np.maximum(recipe.group, 0).astype(np.int64) * (int(point.max(initial=0)) + 1) + point
 
 
 def arranged(recipe: Planned) -> Planned:

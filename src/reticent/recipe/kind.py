@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar, Protocol, Self
 
+import numpy as np
 import polars as pl
 
 from reticent.recipe.recipe import Recipe
-from reticent.release.rows import Rows
+from reticent.release.rows import Pieces, Rows
 from reticent.table.roles import Column
 
 
@@ -26,8 +27,13 @@ class Writer(Protocol):
     def outlook(self, weights: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """What is known before anything is written: groups, the smallest of them, the expected loss; what the kind has of these."""
 
-    def frames(self, entry: Any, carried: pl.DataFrame | None) -> Mapping[str, Rows | pl.DataFrame]:
-        """The data files by name, from each published row's entry of the recipe and the carried columns beside it."""
+    @property
+    def place(self) -> np.ndarray | None:
+        """Where each entry of the recipe stands among the published rows, which are sorted by it and then by what is carried
+        beside; None: rows are shuffled, or expanded from a recipe that is arranged already."""
+
+    def frames(self, pieces: Pieces) -> Mapping[str, Rows | pl.DataFrame]:
+        """The data files by name; the first has the published rows, as an engine hands them over."""
 
     def fields(self, types: Mapping[str, str]) -> dict[str, Any]:
         """The manifest's fields that depend on the kind; `types` are those of carried columns."""

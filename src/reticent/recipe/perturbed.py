@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-import numpy as np
-import polars as pl
-
 from reticent.recipe.redrawn import RedrawnRecipe
 from reticent.recipe.schema import number
-from reticent.recipe.unchanged import schema_of, values_of
+from reticent.recipe.unchanged import published_cells, schema_of, values_of
+from reticent.release.rows import Coded, Pieces, Rows
 from reticent.table.roles import Column, Role
 
 
@@ -25,6 +23,7 @@ class Perturbed:
     kind: ClassVar[str] = "perturbed"
     generalizes: ClassVar[bool] = False
     several_sensitive: ClassVar[bool] = False
+    place: ClassVar[None] = None
 
     @classmethod
     def of(cls, recipe: RedrawnRecipe, columns: Mapping[str, Column]) -> Perturbed:
@@ -34,19 +33,16 @@ class Perturbed:
         """Quasi-identifiers stay as they are: there is no span to lose by."""
         return {}
 
-    def frames(self, entry: np.ndarray, carried: pl.DataFrame | None) -> dict[str, pl.DataFrame]:
-        """The data file, from each published row's entry of the recipe; columns in the source's order."""
-        recipe = self.recipe
-        codes = recipe.cells.codes[recipe.cell]
-        found = {
-            domain.name: values_of(domain).gather(codes[:, at][entry]) for at, domain in enumerate(recipe.cells.quasi)
-        }
+    def frames(self, pieces: Pieces) -> dict[str, Rows]:
+        """The data file, columns in the source's order."""
+        recipe, published = self.recipe, published_cells(self.recipe)
+        found: dict[str, Any] = dict(pieces.beside)
+        for at, domain in enumerate(recipe.cells.quasi):
+            found[domain.name] = Coded.of(values_of(domain), recipe.cells.codes[:, at], published, recipe.cell)
         sensitive = recipe.cells.sensitive[0]
-        found[sensitive.name] = values_of(sensitive).gather(recipe.published_values[:, 0][entry])
-        if carried is not None:
-            found |= {name: carried[name] for name in carried.columns}
+        found[sensitive.name] = Coded.of(values_of(sensitive), recipe.published_values[:, 0], recipe.shown)
         kept = [name for name, column in self.columns.items() if column.role is not Role.IDENTIFYING]
-        return {"data": pl.DataFrame({name: found[name] for name in kept})}
+        return {"data": Rows({name: found[name] for name in kept}, pieces)}
 
     def fields(self, types: Mapping[str, str]) -> dict[str, Any]:
         """Schema, values, matrix and, where no row is withheld, the overall distribution."""

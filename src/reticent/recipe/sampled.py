@@ -14,7 +14,7 @@ from reticent.recipe.drawn import SampledRecipe
 from reticent.recipe.group_labels import Labels, coalesce
 from reticent.recipe.losses import total_loss
 from reticent.recipe.schema import number, quasi_schema, sensitive_schema
-from reticent.release.rows import Coded, Rows
+from reticent.release.rows import Coded, Pieces, Rows
 from reticent.table.cells import Cells
 from reticent.table.grammar import value_label
 from reticent.table.roles import Column, Role
@@ -33,6 +33,7 @@ class Sampled:
     kind: ClassVar[str] = "sampled"
     generalizes: ClassVar[bool] = False  # withholding rows to lose less would depend on who is sensitive
     several_sensitive: ClassVar[bool] = False
+    place: ClassVar[None] = None
     apart: ClassVar[bool] = True  # no two labels cover one person
     carries: ClassVar[bool] = False
     prepared: ClassVar[bool] = False
@@ -56,9 +57,9 @@ class Sampled:
         loss = total_loss(self.recipe, weights) / max(rows, 1)
         return {"groups": len(sizes), "smallest": int(sizes.min(initial=rows)), "ail": loss}
 
-    def frames(self, entry: np.ndarray, carried: pl.DataFrame | None) -> dict[str, Rows]:
+    def frames(self, pieces: Pieces) -> dict[str, Rows]:
         recipe, shown = self.recipe, self.recipe.shown
-        found: dict[str, Coded | pl.Series] = {}
+        found: dict[str, Any] = {}
         for at, domain in enumerate(recipe.cells.quasi):
             texts = pl.Series(domain.name, self.labels.texts[at], dtype=pl.String)
             found[domain.name] = Coded.of(texts, self.labels.of_group[recipe.group, at], shown)
@@ -68,7 +69,7 @@ class Sampled:
         sizes = recipe.as_groups().sizes
         found[SIZE] = Coded.of(pl.Series(SIZE, np.arange(int(sizes.max()) + 1)), sizes[recipe.group], shown)
         published = [name for name, column in self.columns.items() if column.role is not Role.IDENTIFYING]
-        return {"data": Rows({name: found[name] for name in (*published, SIZE)}, entry)}
+        return {"data": Rows({name: found[name] for name in (*published, SIZE)}, pieces)}
 
     def fields(self, types: Mapping[str, str]) -> dict[str, Any]:
         """Schema, p, k and the domain; never the overall distribution."""

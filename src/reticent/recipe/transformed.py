@@ -19,6 +19,7 @@ from reticent.recipe.grouped_rows import COUNT, GROUP, GroupedRows, arranged
 from reticent.recipe.recipe import GroupTable, Recipe
 from reticent.recipe.targeted import TransformedRecipe
 from reticent.recipe.unchanged import schema_of
+from reticent.release.rows import Pieces
 from reticent.table.roles import Column, Role
 from reticent.table.types import typed
 
@@ -46,8 +47,8 @@ class Transformed(GroupedRows):
         """Quasi-identifiers stay as they are: there is no span to lose by."""
         return {}
 
-    def frames(self, entry: np.ndarray | slice, carried: pl.DataFrame | None) -> dict[str, Any]:
-        return {"quasi": self.quasi_rows(entry, carried), "sensitive": self.sensitive_table(), "bounds": self.bounds()}
+    def frames(self, pieces: Pieces) -> dict[str, Any]:
+        return {"quasi": self.quasi_rows(pieces), "sensitive": self.sensitive_table(), "bounds": self.bounds()}
 
     @property
     def _listed(self) -> GroupTable:

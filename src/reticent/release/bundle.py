@@ -18,7 +18,7 @@ from reticent import catalogue
 from reticent.errors import BundleDamaged, InternalError, JobError
 from reticent.release import closed
 from reticent.release.files import write_data
-from reticent.release.formulas import PRESENT, QUOTED, any_formula, shown
+from reticent.release.formulas import PRESENT, QUOTED
 from reticent.release.kind import data_files, reader
 from reticent.release.manifest import FORMAT, Manifest
 from reticent.release.page import refuse_other_page
@@ -34,9 +34,9 @@ def write(folder: Path, frames: Mapping[str, Rows | pl.DataFrame], fields: Mappi
     """Data files, README and manifest into an empty folder; the digest."""
     rows = len(next(iter(frames.values())))
     data = [f"{name}.{format}" for name in frames]
-    for name, frame in frames.items():
-        write_data(folder / f"{name}.{format}", frame, format, quote=fields.get("formulas") == QUOTED)
-    if format == "csv" and "formulas" not in fields and any(any_formula(shown(frame)) for frame in frames.values()):
+    quote = fields.get("formulas") == QUOTED
+    looks = [write_data(folder / f"{name}.{format}", frame, format, quote=quote) for name, frame in frames.items()]
+    if "formulas" not in fields and any(looks):
         fields = {**fields, "formulas": PRESENT}
     stated = {**fields, "data": data, "rows": rows, "format": FORMAT}
     files = _checksums(folder)

@@ -10,8 +10,6 @@ from collections.abc import Iterable
 
 import polars as pl
 
-from reticent.release.rows import Coded, Rows
-
 QUOTED, PRESENT = "quote", "present"
 _LOOKS = r"^'*[=+\-@\t\r]"
 _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
@@ -29,15 +27,6 @@ def any_formula(series: Iterable[pl.Series]) -> bool:
     names = pl.Series([one.name for one in held], dtype=pl.String)
     texts = [names, *(one for one in held if one.dtype == pl.String)]
     return any(bool(one.to_frame("text").select(like_formulas(pl.col("text")).any()).item()) for one in texts)
-
-
-def shown(rows: Rows | pl.DataFrame) -> list[pl.Series]:
-    """Each column's texts, every published one among them."""
-    if isinstance(rows, pl.DataFrame):
-        return rows.get_columns()
-    return [
-        (column.values if isinstance(column, Coded) else column).alias(name) for name, column in rows.columns.items()
-    ]
 
 
 def quoted_name(name: str) -> str:

@@ -1,56 +1,149 @@
 """Rows that are not spelled out yet: a column's distinct values, which of them each entry shows, and the entry of each row.
 
-A release of five million rows has a few thousand different labels.  Rows are spelled out a piece at a time as they are
-written, so that memory holds one number per row and not its texts.
+A release of five million rows has a few thousand different labels.  Rows come in pieces and are spelled out as they are
+written, so that memory holds one piece, and of an engine that has all rows in memory one number per row and not its texts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 import polars as pl
 
-PIECE = 1 << 18
+PIECE = 1 << 19  # rows; a piece is a row group of a Parquet file
 
 
 @dataclass(frozen=True, eq=False)
 class Coded:
-    """`values[of_entry[e]]` is what entry e shows in this column; no value is listed that no row shows."""
+    """`values[of_entry[e]]` is what entry e shows in this column; no value is listed that no row shows.
+
+    Where `of_entry` is shorter than the recipe (what a cell shows, whatever its entries), `by` says where each entry is in it.
+    """
 
     values: pl.Series
     of_entry: np.ndarray
+    by: np.ndarray | None = None
 
     @classmethod
-    def of(cls, values: pl.Series, of_entry: np.ndarray, shown: np.ndarray) -> Coded:
-        """With the values cut down to those that the entries `shown` use."""
+    def of(cls, values: pl.Series, of_entry: np.ndarray, shown: np.ndarray, by: np.ndarray | None = None) -> Coded:
+        """With the values cut down to those that the places `shown` of `of_entry` use."""
         used = np.zeros(len(values), bool)
         used[of_entry[shown]] = True
         number = np.cumsum(used, dtype=np.int32) - 1
-        return cls(values.filter(pl.Series(used)), np.maximum(number[of_entry], 0))
+        return cls(values.filter(pl.Series(used)), np.maximum(number[of_entry], 0), by)
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers:
+    """Whole numbers of 32 bits that are known to ascend from row to row: the number of each entry's group."""
+
+    of_entry: np.ndarray
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """A column whose values stand beside the entries of a piece.  `nulls`: whether any may be missing."""
+
+    dtype: pl.DataType
+    nulls: bool = True
+    ascending: bool = False  # known to ascend from row to row
+
+
+Columns = Mapping[str, "Coded | Numbers | Beside"]
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """Some rows: the entry of each, and the columns that stand beside."""
+
+    entry: np.ndarray | slice
+    carried: pl.DataFrame | None = None
+    _through: dict[int, np.ndarray] = field(default_factory=dict, repr=False)
+
+    def codes(self, column: Coded) -> np.ndarray:
+        """Which of a column's values each row shows."""
+        if column.by is None:
+            return column.of_entry[self.entry]
+        if id(column.by) not in self._through:  # several columns are looked up by the same
+            self._through[id(column.by)] = column.by[self.entry]
+        return column.of_entry[self._through[id(column.by)]]
+
+    def numbers(self, column: Numbers) -> np.ndarray:
+        return column.of_entry[self.entry].astype(np.int32, copy=False)
+
+    def beside(self, name: str) -> pl.Series:
+        assert self.carried is not None, "a column stands beside entries that have none"
+        return self.carried[name]
+
+
+class Pieces(Protocol):
+    """Published rows as an engine hands them over, in the order in which they are written; read once."""
+
+    @property
+    def rows(self) -> int: ...
+
+    @property
+    def beside(self) -> Mapping[str, Beside]:
+        """The columns that stand beside the entries of each piece."""
+
+    def __iter__(self) -> Iterator[Piece]: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Whole:
+    """All rows in memory: the entry of each (or a slice of all entries), and the columns that stand beside."""
+
+    entry: np.ndarray | slice
+    rows: int
+    carried: pl.DataFrame | None = None
+
+    @classmethod
+    def of_frame(cls, frame: pl.DataFrame, entry: np.ndarray | slice = slice(None)) -> Whole:
+        return cls(entry, len(frame), frame)
+
+    @property
+    def beside(self) -> dict[str, Beside]:
+        columns = [] if self.carried is None else self.carried.get_columns()
+        return {
+            one.name: Beside(one.dtype, one.null_count() > 0, one.dtype.is_integer() and one.flags["SORTED_ASC"])
+            for one in columns
+        }
+
+    def __iter__(self) -> Iterator[Piece]:
+        """An empty table is one empty piece."""
+        for start in range(0, max(self.rows, 1), PIECE):
+            here = slice(start, min(start + PIECE, self.rows))
+            entry = here if isinstance(self.entry, slice) else self.entry[here]
+            yield Piece(entry, None if self.carried is None else self.carried[here])
 
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """One published file: its columns in order, coded or carried, and the entry of each row."""
+    """One published file: its columns in order, and its rows in pieces."""
 
-    columns: Mapping[str, Coded | pl.Series]
-    entry: np.ndarray
+    columns: Columns
+    pieces: Pieces
+
+    @classmethod
+    def of_frame(cls, frame: pl.DataFrame) -> Rows:
+        pieces = Whole.of_frame(frame)
+        return cls(pieces.beside, pieces)
 
     def __len__(self) -> int:
-        return len(self.entry)
+        return self.pieces.rows
 
-    def frame(self, start: int = 0, stop: int | None = None) -> pl.DataFrame:
-        entry = self.entry[start:stop]
-        return pl.DataFrame(
-            {
-                name: column.values.gather(column.of_entry[entry]) if isinstance(column, Coded) else column[start:stop]
-                for name, column in self.columns.items()
-            }
-        )
+    def spelled(self, piece: Piece) -> pl.DataFrame:
+        return pl.DataFrame({name: _spelled(piece, name, column) for name, column in self.columns.items()})
 
-    def pieces(self) -> Iterator[tuple[int, int]]:
-        """Where each piece starts and stops; an empty table is one empty piece."""
-        for start in range(0, max(len(self), 1), PIECE):
-            yield start, min(start + PIECE, len(self))
+    def frame(self) -> pl.DataFrame:
+        """All rows, spelled out."""
+        return pl.concat([self.spelled(piece) for piece in self.pieces])
+
+
+def _spelled(piece: Piece, name: str, column: Coded | Numbers | Beside) -> pl.Series:
+    if isinstance(column, Coded):
+        return column.values.gather(piece.codes(column)).alias(name)
+    return pl.Series(name, piece.numbers(column)) if isinstance(column, Numbers) else piece.beside(name)

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from reticent.table import carried, persons
+from reticent.table import carried, persons, repeats
 from reticent.table.carried import Carried
-from reticent.table.roles import Column
+from reticent.table.repeats import Repeats
+from reticent.table.roles import Column, Role, with_role
 from reticent.table.source import collect
 
 
@@ -24,11 +25,21 @@ class Beside:
 
 def look(lazy: pl.LazyFrame, columns: Mapping[str, Column]) -> Beside:
     """Refuses near-unique carried columns and persons with more rows than is declared."""
-    asked = carried.questions(columns) | persons.questions(columns)
-    if not asked:
+    names = asked(columns)
+    if not names:
         return Beside()
-    exprs = [pl.len().alias("rows"), *(one.alias(name) for name, one in asked.items())]
-    counted = collect(lazy.select(exprs), "Counting identifying and carried values")
-    found = carried.answered(columns, counted)
+    lazy = lazy.select(pl.len().alias("\x00rows"), *repeats.questions(names))
+    counted = collect(lazy, "Counting identifying and carried values").row(0, named=True)
+    return answered(columns, counted["\x00rows"], repeats.answers(names, counted))
+
+
+def asked(columns: Mapping[str, Column]) -> list[str]:
+    """The columns that stand beside the cells."""
+    return [*with_role(columns, Role.INSENSITIVE), *with_role(columns, Role.IDENTIFYING)]
+
+
+def answered(columns: Mapping[str, Column], rows: int, counted: Mapping[str, Repeats]) -> Beside:
+    """What was counted, or a refusal."""
+    found = carried.answered(columns, rows, counted)
     carried.refuse_near_unique(found, columns)
     return Beside(found, persons.rows_per_person(columns, counted), tuple(persons.notices(columns, counted)))

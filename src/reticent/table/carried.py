@@ -18,6 +18,7 @@ import polars as pl
 
 from reticent.errors import ColumnError
 from reticent.table.parsing import dates, numbers
+from reticent.table.repeats import Repeats
 from reticent.table.roles import Column, Role, with_role
 from reticent.table.source import collect, is_text
 
@@ -128,21 +129,12 @@ def _refuse_unreadable(lazy: pl.LazyFrame, numbers: Mapping[str, pl.Expr]) -> No
             )
 
 
-def questions(columns: Mapping[str, Column]) -> dict[str, pl.Expr]:
-    """What to count of each carried column: how often each value occurs."""
-    return {f"times {name}": times(pl.col(name)) for name in with_role(columns, Role.INSENSITIVE)}
-
-
-def times(column: pl.Expr) -> pl.Expr:
-    """How often each value occurs, as one list."""
-    return column.alias("value").value_counts(name="times").struct.field("times").implode()
-
-
-def answered(columns: Mapping[str, Column], counted: pl.DataFrame) -> tuple[Carried, ...]:
+def answered(columns: Mapping[str, Column], rows: int, repeats: Mapping[str, Repeats]) -> tuple[Carried, ...]:
+    """What was counted of each carried column; a missing value is a value like another."""
     found = []
     for name in with_role(columns, Role.INSENSITIVE):
-        held = counted[f"times {name}"].explode()
-        found.append(Carried(name, counted["rows"].item(), len(held), int((held == 1).sum())))
+        held = repeats[name]
+        found.append(Carried(name, rows, held.distinct + (held.missing > 0), held.once + (held.missing == 1)))
     return tuple(found)
 
 

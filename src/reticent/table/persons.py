@@ -6,34 +6,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import cast
-
-import polars as pl
 
 from reticent.errors import ColumnError
-from reticent.table.carried import times
+from reticent.table.repeats import Repeats
 from reticent.table.roles import Column, Role, with_role
 
 
-def questions(columns: Mapping[str, Column]) -> dict[str, pl.Expr]:
-    """What to count of each identifying column."""
-    found: dict[str, pl.Expr] = {}
-    for name in with_role(columns, Role.IDENTIFYING):
-        found[f"times {name}"] = times(pl.col(name).drop_nulls())
-        found[f"missing {name}"] = pl.col(name).null_count()
-    return found
-
-
-def _most(name: str, counted: pl.DataFrame) -> int:
-    """The most rows that share a value."""
-    return cast("int", counted[f"times {name}"].explode().max() or 0)
-
-
-def rows_per_person(columns: Mapping[str, Column], counted: pl.DataFrame) -> int:
+def rows_per_person(columns: Mapping[str, Column], counted: Mapping[str, Repeats]) -> int:
     """The declared most rows of a person, 1 where none is declared; refused where a person of the data has more."""
     declared = {name: column.rows_per_person for name, column in columns.items() if column.rows_per_person is not None}
     for name, most in declared.items():
-        missing, found = counted[f"missing {name}"].item(), _most(name, counted)
+        missing, found = counted[name].missing, counted[name].most
         if missing:
             raise ColumnError(
                 f"The identifying column {name!r} is missing in {missing:,} row(s): whose they are cannot be counted.",
@@ -48,10 +31,10 @@ def rows_per_person(columns: Mapping[str, Column], counted: pl.DataFrame) -> int
     return max(declared.values(), default=1)
 
 
-def notices(columns: Mapping[str, Column], counted: pl.DataFrame) -> list[str]:
+def notices(columns: Mapping[str, Column], counted: Mapping[str, Repeats]) -> list[str]:
     """Identifying columns that repeat, though nothing is declared of it.  Where one does not, every row is a person's own."""
-    found = {name: _most(name, counted) for name in with_role(columns, Role.IDENTIFYING)}
-    alone = any(most == 1 and not counted[f"missing {name}"].item() for name, most in found.items())
+    found = {name: counted[name].most for name in with_role(columns, Role.IDENTIFYING)}
+    alone = any(most == 1 and not counted[name].missing for name, most in found.items())
     if alone or any(columns[name].rows_per_person is not None for name in found):
         return []
     return [

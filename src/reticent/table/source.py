@@ -6,6 +6,7 @@ parse and never quote it.  Errors of the libraries below quote values: they are 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -192,20 +193,34 @@ def collect(lazy: pl.LazyFrame, doing: str, engine: Literal["auto", "streaming"]
     """Collect with the library's message withheld: it may quote a value."""
     try:
         return lazy.collect(engine=engine)
-    except (ReticentError, MemoryError):
-        raise
     except Exception as error:
-        said = str(error).lower()
-        if "utf-8" in said or "utf8" in said:
-            raise SourceError("The file is not UTF-8.", attempt='its encoding, e.g. encoding = "latin-1".') from None
-        if not isinstance(error, pl.exceptions.PolarsError):
-            raise SourceError(
-                f"{doing} failed: {type(error).__name__}.",
-                why="A function of the lazy frame raised it; its message is withheld, because it may quote a record.",
-                attempt="collecting the frame before it is handed over.",
-            ) from None
-        raise SourceError(
+        raise _withheld(error, doing) from None
+
+
+def batches(lazy: pl.LazyFrame, doing: str, rows: int) -> Iterator[pl.DataFrame]:
+    """The rows in their order, so many at a time, none of them kept; messages of the library withheld."""
+    found = lazy.collect_batches(chunk_size=rows, maintain_order=True, lazy=True, engine="streaming")
+    try:
+        yield from found
+    except Exception as error:
+        raise _withheld(error, doing) from None
+
+
+def _withheld(error: Exception, doing: str) -> Exception:
+    """An error of a library as one of ours; ours, and memory that ran out, as they are."""
+    if isinstance(error, ReticentError | MemoryError):
+        return error
+    said = str(error).lower()
+    if "utf-8" in said or "utf8" in said:
+        return SourceError("The file is not UTF-8.", attempt='its encoding, e.g. encoding = "latin-1".')
+    if not isinstance(error, pl.exceptions.PolarsError):
+        return SourceError(
             f"{doing} failed: {type(error).__name__}.",
-            why="The rows do not have the shape the header says, or a column mixes types.",
-            attempt="the delimiter, quoting and encoding of [source].",
-        ) from None
+            why="A function of the lazy frame raised it; its message is withheld, because it may quote a record.",
+            attempt="collecting the frame before it is handed over.",
+        )
+    return SourceError(
+        f"{doing} failed: {type(error).__name__}.",
+        why="The rows do not have the shape the header says, or a column mixes types.",
+        attempt="the delimiter, quoting and encoding of [source].",
+    )

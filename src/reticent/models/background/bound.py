@@ -8,11 +8,12 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from reticent.errors import JobError
 from reticent.models.background.adversary import Adversary, Knowledge
 from reticent.models.background.distances import distances
 from reticent.models.background.divergence import js, smoothed
 from reticent.models.caps import NEVER, ways
-from reticent.models.shapes import Check, Groups
+from reticent.models.shapes import Check, Groups, Totals
 from reticent.table.cells import Cells
 
 LN2 = 0.6931471805599453
@@ -54,6 +55,16 @@ def adversaries(promise: Promise, cells: Cells) -> list[tuple[int, Adversary]]:
             if without == NEVER or cells.totals(at).sum() > cells.totals(at)[without]:
                 found.append((number, Adversary(cells, at, knowledge, without)))
     return found
+
+
+def refuse_part(name: str, totals: Totals | None) -> None:
+    """A prior is estimated over all rows: the totals of a table do not say it of a part."""
+    if totals is not None:
+        raise JobError(
+            f"{name} cannot be kept on a part of a table.",
+            why="Its adversary's prior is an estimate over all rows, and not a function of how frequent values are.",
+            attempt="planning the whole table at once.",
+        )
 
 
 def bind(promise: Promise, cells: Cells) -> Check:

@@ -1,0 +1,68 @@
+"""Rows of a frame put into numbered buckets on disk, and read back bucket by bucket."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+BYTES = 1 << 26  # what a bucket should hold in memory
+MOST = 256  # files that are open at once
+
+
+def many(rows: int, size: float) -> int:
+    """How many buckets, a power of two, for so many rows of so many bytes each."""
+    wanted = max(-(-int(rows * size) // BYTES), 1)
+    return min(1 << (wanted - 1).bit_length(), MOST)
+
+
+class Buckets:
+    """`put` rows, then read the `frames`; each is removed once it is read."""
+
+    def __init__(self, folder: Path, count: int):
+        folder.mkdir(exist_ok=True)
+        self.paths = [folder / f"bucket-{at:03d}" for at in range(count)]
+        self.files: list[Any] = []
+        self.writers: list[Any] = []
+        self.names: list[str] = []
+
+    def put(self, bucket: np.ndarray, frame: pl.DataFrame) -> None:
+        """Each row into the bucket of its number."""
+        order = np.argsort(bucket, kind="stable")
+        moved = frame[order]
+        self.names, moved.columns = frame.columns, [str(at) for at in range(frame.width)]  # a name may hold anything
+        table = moved.to_arrow(compat_level=pl.CompatLevel.oldest())
+        if not self.writers:
+            self._begin(table.schema)
+        ends = np.searchsorted(bucket[order], np.arange(len(self.paths) + 1))
+        for at, writer in enumerate(self.writers):
+            if ends[at] < ends[at + 1]:
+                writer.write_table(table.slice(int(ends[at]), int(ends[at + 1] - ends[at])))
+
+    def _begin(self, schema: Any) -> None:
+        import pyarrow.ipc as ipc
+
+        for path in self.paths:
+            self.files.append(open(path, "wb"))  # noqa: SIM115  # `close` closes them
+            self.writers.append(ipc.new_stream(self.files[-1], schema, options=ipc.IpcWriteOptions(compression="lz4")))
+
+    def frames(self) -> Iterator[pl.DataFrame]:
+        import pyarrow.ipc as ipc
+
+        self.close()
+        for path in self.paths if self.writers else ():
+            with open(path, "rb") as handle:
+                found = pl.from_arrow(ipc.open_stream(handle).read_all())
+            path.unlink()
+            assert isinstance(found, pl.DataFrame)
+            found.columns = self.names
+            yield found
+
+    def close(self) -> None:
+        for writer, file in zip(self.writers, self.files, strict=True):
+            if not file.closed:
+                writer.close()
+                file.close()

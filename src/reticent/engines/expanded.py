@@ -1,0 +1,65 @@
+"""Rows expanded from cells, piece by piece: where nothing is carried, rows are not read again.
+
+A shuffled sequence of entries, each as often as its quota says, in memory bounded by the recipe.  Each row falls into one of
+2^d pieces by itself, so how many of an entry's rows fall into the first half is binomial; halves are halved until a piece is
+small, and each is shuffled.  Rows that choose their piece independently, and pieces in uniform order within, are in uniform
+order altogether (ADR 15).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from reticent.randomness import Random
+from reticent.recipe.recipe import Recipe
+from reticent.release.rows import PIECE, Piece
+
+FEW = 8  # rows for each entry: up to here one number per row is no more than a recipe takes
+
+
+def expanded(recipe: Recipe, rng: Random) -> Iterator[Piece]:
+    """The published rows' entries: shuffled, or in the recipe's own order where it is arranged."""
+    if recipe.arranged:
+        yield from _in_order(recipe)
+        return
+    kept = recipe.shown.astype(np.int32)
+    quota = recipe.quota[kept].astype(np.int64)
+    rows, draw = int(quota.sum()), rng.stream("shuffle")
+    if rows <= FEW * len(kept):
+        entry = np.repeat(kept, quota)
+        draw.shuffle(entry)
+        for start in range(0, max(rows, 1), PIECE):
+            yield Piece(entry[start : start + PIECE])
+        return
+    for entry, count in _halved(kept, quota, max(-(-rows // PIECE) - 1, 0).bit_length(), draw):
+        part = np.repeat(entry, count)
+        draw.shuffle(part)
+        yield Piece(part)
+
+
+def _halved(
+    entry: np.ndarray, count: np.ndarray, times: int, draw: np.random.Generator
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """So many rows of each entry, halved at random so many times over."""
+    if not times:
+        yield entry, count
+        return
+    left = draw.binomial(count, 0.5)
+    for half in (left, count - left):
+        some = np.flatnonzero(half)
+        yield from _halved(entry[some], half[some], times - 1, draw)
+
+
+def _in_order(recipe: Recipe) -> Iterator[Piece]:
+    if recipe.alone and recipe.whole:
+        for start in range(0, max(len(recipe.group), 1), PIECE):
+            yield Piece(slice(start, min(start + PIECE, len(recipe.group))))
+        return
+    kept = recipe.shown
+    until = np.cumsum(recipe.quota[kept])
+    rows = int(until[-1]) if len(until) else 0
+    for start in range(0, max(rows, 1), PIECE):
+        stop = min(start + PIECE, rows)
+        yield Piece(kept[np.searchsorted(until, np.arange(start, stop), side="right")])

@@ -1,0 +1,96 @@
+"""Which entry of the recipe each row gets, in bounded memory: the rows' order in their cells, sorted on disk.
+
+A row whose cell has one entry needs no rank.  The others are written to buckets by where they are expected in the order of
+(cell, PRF(key, position)): the cell's first rank, and as much of its rows as the word is of 2^64.  That place is monotone in
+the order, so buckets sorted one by one give every row its rank, the very one that sorting everything would.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from reticent.randomness import Random
+from reticent.recipe.recipe import Recipe
+
+BUCKET = 1 << 21  # rows that are sorted at once
+MOST = 256  # files that are open at once
+_RECORD = np.dtype([("cell", "<i4"), ("word", "<u8"), ("row", "<i8")])
+
+
+class Ranks:
+    """`take` cells of rows in their order, then `settle`, then ask for the `entries` that were left open."""
+
+    def __init__(self, recipe: Recipe, rng: Random, folder: Path):
+        self.rng, self.folder = rng, folder
+        entries = np.bincount(recipe.cell, minlength=len(recipe.cells))
+        by_cell = np.argsort(recipe.cell, kind="stable")
+        self.only = by_cell[(np.cumsum(entries) - 1).clip(0)]  # the one entry of a cell that has one
+        self.shared = entries > 1
+        counts = np.where(self.shared, recipe.cells.counts, 0)
+        self.counts, self.first = counts, np.cumsum(counts) - counts
+        self.open = by_cell[self.shared[recipe.cell[by_cell]]]
+        self.until = np.cumsum(recipe.quota[self.open])
+        self.rows = int(counts.sum())  # that need a rank
+        self.bucket = max(BUCKET, -(-self.rows // MOST), 1)
+        names = [folder / f"ranks-{at:03d}" for at in range(-(-self.rows // self.bucket))]
+        self.files = [open(name, "wb") for name in names]  # noqa: SIM115  # `close` closes them
+        self.position = self.asked = 0
+        self.settled: np.ndarray | None = None
+
+    def take(self, cell: np.ndarray) -> np.ndarray:
+        """The entry of each row, or, where it is not known yet, -1 less the row's number among such rows."""
+        found = self.only[cell].astype(np.int64)
+        rows = np.flatnonzero(self.shared[cell])
+        if len(rows):
+            words = self.rng.words("rank", self.position, len(cell))[rows]
+            number = np.arange(self.asked, self.asked + len(rows))
+            found[rows] = -1 - number
+            self._put(cell[rows], words, number)
+            self.asked += len(rows)
+        self.position += len(cell)
+        return found
+
+    def _put(self, cell: np.ndarray, word: np.ndarray, row: np.ndarray) -> None:
+        held = self.counts[cell]
+        share = np.minimum((word.astype(np.float64) * (held / 2.0**64)).astype(np.int64), held - 1)
+        bucket = (self.first[cell] + share) // self.bucket
+        record = np.empty(len(cell), _RECORD)
+        record["cell"], record["word"], record["row"] = cell, word, row
+        order = np.argsort(bucket, kind="stable")
+        record, ends = record[order], np.searchsorted(bucket[order], np.arange(len(self.files) + 1))
+        for at, file in enumerate(self.files):
+            if ends[at] < ends[at + 1]:
+                file.write(record[ends[at] : ends[at + 1]].tobytes())
+
+    def settle(self) -> None:
+        """Rank the rows, bucket by bucket; every cell must have been given the rows that were counted."""
+        self.close()
+        if not self.files:
+            return
+        with open(self.folder / "entries", "wb") as file:  # written out, so that a full disk is told here
+            for start in range(0, self.rows, self.bucket):
+                file.write(bytes(4 * (min(start + self.bucket, self.rows) - start)))
+        self.settled = np.memmap(self.folder / "entries", np.int32, "r+", shape=(self.rows,))
+        before = 0
+        for file in self.files:
+            record = np.fromfile(file.name, _RECORD)
+            Path(file.name).unlink()
+            order = np.lexsort((record["word"], record["cell"]))
+            place = np.searchsorted(self.until, np.arange(before, before + len(record)), side="right")
+            self.settled[record["row"][order]] = self.open[place]
+            before += len(record)
+
+    def entries(self, taken: np.ndarray) -> np.ndarray:
+        """What `take` gave, with every entry known."""
+        if self.settled is None:
+            return taken
+        left = np.flatnonzero(taken < 0)
+        found = taken.copy()
+        found[left] = self.settled[-1 - taken[left]]
+        return found
+
+    def close(self) -> None:
+        for file in self.files:
+            file.close()

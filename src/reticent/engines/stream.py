@@ -1,0 +1,193 @@
+"""The stream engine: tables larger than memory, from Parquet and CSV, read piece by piece.
+
+Counting is a group-by that holds the cells.  Where no other column is carried, the release is expanded from them; otherwise
+rows are read once more: each finds its cell, its entry by its rank (`ranked.py`) and a random bucket on disk, and buckets are
+shuffled one by one.  Rows that choose their bucket independently, and buckets in uniform order within, are in uniform order
+altogether.  Of kinds that are sorted, buckets are read back into buckets by place, and each is sorted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import polars as pl
+
+from reticent.engines import local
+from reticent.engines.buckets import BYTES, Buckets, many
+from reticent.engines.changed import Tally
+from reticent.engines.engine import PLAINLY, Counted, Working
+from reticent.engines.expanded import expanded
+from reticent.engines.locate import Locator
+from reticent.engines.looked import Repeated
+from reticent.engines.pace import Pace
+from reticent.engines.ranked import Ranks
+from reticent.randomness import Random
+from reticent.recipe.recipe import Recipe
+from reticent.release.rows import PIECE, Beside, Piece
+from reticent.table import beside
+from reticent.table import source as sources
+from reticent.table.roles import Column, Role, with_role
+from reticent.table.source import Source, batches, collect, is_text
+
+ENTRY = "\x00entry"
+_NUMBER, _TEXT = 8, 24  # bytes that a value is taken for before one was seen
+
+
+@dataclass(frozen=True, eq=False)
+class Streamed:
+    """Published rows that are made as they are written."""
+
+    rows: int
+    beside: Mapping[str, Beside]
+    made: Callable[[], Iterator[Piece]]
+
+    def __iter__(self) -> Iterator[Piece]:
+        return self.made()
+
+
+class Stream:
+    """Rows piece by piece; what does not fit memory is on the release's disk."""
+
+    name: ClassVar[str] = "stream"
+
+    def scan(self, source: Source, frame: Any = None) -> pl.LazyFrame:
+        return sources.scan(source, frame)
+
+    def look(self, rows: pl.LazyFrame, columns: Mapping[str, Column], how: Working = PLAINLY) -> beside.Beside:
+        names = beside.asked(columns)
+        if not names:
+            return beside.Beside()
+        found, total = {name: Repeated(how.room) for name in names}, length(rows)
+        pace = Pace("Counting identifying and carried values", total, how.progress)
+        wanted = rows.select(names)
+        for frame in batches(wanted, "Counting identifying and carried values", at_once(wanted)):
+            for name in names:
+                found[name].add(frame[name])
+            pace.add(len(frame))
+        return beside.answered(columns, pace.done, {name: one.found() for name, one in found.items()})
+
+    def count(
+        self, rows: pl.LazyFrame, columns: Mapping[str, Column], rows_per_person: int = 1, how: Working = PLAINLY
+    ) -> Counted:
+        """The group-by of `local` streams already: it holds combinations, and no rows."""
+        return local.count(rows, columns, rows_per_person)
+
+    def apply(
+        self,
+        counted: Counted,
+        recipe: Recipe,
+        rng: Random,
+        rows: pl.LazyFrame,
+        place: np.ndarray | None = None,
+        how: Working = PLAINLY,
+    ) -> Streamed:
+        published = int(recipe.quota[recipe.shown].sum())
+        names = with_role(counted.columns, Role.INSENSITIVE)
+        if not names:
+            return Streamed(published, {}, lambda: expanded(recipe, rng))
+        schema = rows.collect_schema()
+        types = {name: Beside(pl.String() if is_text(schema[name]) else schema[name]) for name in names}
+        carrying = Carrying(counted, recipe, rng, place, how)
+        return Streamed(published, types, lambda: carrying.pieces(rows, names))
+
+
+@dataclass(frozen=True, eq=False)
+class Carrying:
+    """Carried rows on their way from the source to the release."""
+
+    counted: Counted
+    recipe: Recipe
+    rng: Random
+    place: np.ndarray | None
+    how: Working
+
+    def pieces(self, rows: pl.LazyFrame, names: list[str]) -> Iterator[Piece]:
+        folder = self.how.room()
+        ranks = Ranks(self.recipe, self.rng, folder)
+        try:
+            buckets = self._scattered(rows, names, ranks, folder / "scattered")
+            ranks.settle()
+        finally:
+            ranks.close()
+        shown = np.zeros(len(self.recipe.group), bool)
+        shown[self.recipe.shown] = True
+        kept = (_shown(frame, ranks, shown) for frame in buckets.frames())
+        found = self._shuffled(kept) if self.place is None else self._sorted(kept, folder / "sorted")
+        for entry, carried in found:
+            for start in range(0, len(entry), PIECE):
+                yield Piece(entry[start : start + PIECE], carried[start : start + PIECE])
+
+    def _scattered(self, rows: pl.LazyFrame, names: list[str], ranks: Ranks, folder: Path) -> Buckets:
+        """Carried columns in random buckets, each row with its entry or with what it is waiting for."""
+        doing, keys, cells = "Reading the carried columns", self.counted.combinations.columns, self.counted.cells
+        wanted = local.keyed(rows, keys).select(*keys, *names)
+        locator, tally = Locator.of(self.counted.combinations, self.counted.cell), Tally(cells)
+        pace = Pace("writing", cells.rows, self.how.progress)
+        buckets = Buckets(folder, 1)
+        for frame in batches(wanted, doing, at_once(wanted)):
+            if not pace.done:
+                buckets = Buckets(
+                    folder, many(cells.rows, frame.select(names).estimated_size() / max(len(frame), 1) + 8)
+                )
+            cell = locator.cells(frame.select(keys))
+            tally.add(cell)
+            number = self.rng.words("bucket", pace.done, len(frame)) >> np.uint64(64 - 8)
+            entry = pl.Series(ENTRY, ranks.take(cell))
+            buckets.put(number % np.uint64(len(buckets.paths)), _texts(frame.select(names)).with_columns(entry))
+            pace.add(len(frame))
+        tally.finish()
+        return buckets
+
+    def _shuffled(self, frames: Iterator[pl.DataFrame]) -> Iterator[tuple[np.ndarray, pl.DataFrame]]:
+        for at, frame in enumerate(frames):
+            order = self.rng.stream(f"shuffle {at}").permutation(len(frame))
+            yield _parted(frame[order])
+
+    def _sorted(self, frames: Iterator[pl.DataFrame], folder: Path) -> Iterator[tuple[np.ndarray, pl.DataFrame]]:
+        """By place and by what is carried: a bucket holds whole places."""
+        assert self.place is not None
+        recipe = self.recipe
+        rank = np.unique(self.place, return_inverse=True)[1].reshape(-1)
+        held = np.bincount(rank[recipe.shown], weights=recipe.quota[recipe.shown], minlength=int(rank.max()) + 1)
+        first, rows = np.cumsum(held) - held, max(int(held.sum()), 1)
+        buckets: Buckets | None = None
+        for frame in frames:
+            if buckets is None:
+                buckets = Buckets(folder, many(rows, frame.estimated_size() / max(len(frame), 1)))
+            at = first[rank[frame[ENTRY].to_numpy()]] * len(buckets.paths) // rows
+            buckets.put(at.astype(np.int64), frame)
+        for frame in buckets.frames() if buckets is not None else ():
+            entry, carried = _parted(frame)
+            order = local.by_place(self.place[entry], carried)
+            yield entry[order], carried[order]
+
+
+def _shown(frame: pl.DataFrame, ranks: Ranks, shown: np.ndarray) -> pl.DataFrame:
+    """The rows that are published, each with its entry."""
+    entry = ranks.entries(frame[ENTRY].to_numpy())
+    return frame.with_columns(pl.Series(ENTRY, entry)).filter(pl.Series(shown[entry]))
+
+
+def _parted(frame: pl.DataFrame) -> tuple[np.ndarray, pl.DataFrame]:
+    return frame[ENTRY].to_numpy(), frame.drop(ENTRY)
+
+
+def _texts(frame: pl.DataFrame) -> pl.DataFrame:
+    return frame.with_columns(pl.col(name).cast(pl.String) for name, kind in frame.schema.items() if is_text(kind))
+
+
+def at_once(rows: pl.LazyFrame) -> int:
+    """How many rows are read at a time."""
+    size = sum(_TEXT if is_text(dtype) else _NUMBER for dtype in rows.collect_schema().values())
+    return min(max(BYTES // max(size, 1), 1 << 12), 1 << 20)
+
+
+def length(rows: pl.LazyFrame) -> int:
+    return int(collect(rows.select(pl.len()), "Counting the rows").item())
+
+
+ENGINE = Stream()

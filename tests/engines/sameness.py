@@ -1,0 +1,47 @@
+"""What two releases of one job have in common, whichever engine made them and in whatever pieces."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+from unittest import mock
+
+import reticent as rt
+from reticent import catalogue
+
+ENGINES = [name for name in catalogue.ENGINES if name != catalogue.ENGINE]
+SIZES = {
+    "reticent.engines.buckets.BYTES": 600,
+    "reticent.engines.ranked.BUCKET": 31,
+    "reticent.engines.expanded.PIECE": 23,
+    "reticent.engines.expanded.FEW": 0,
+    "reticent.engines.looked.HELD": 16,
+    "reticent.engines.stream.PIECE": 19,
+}
+
+
+@contextmanager
+def in_pieces(rows: int = 37) -> Iterator[None]:
+    """Everything that `stream` does in pieces, in pieces of a few rows."""
+    with ExitStack() as patched:
+        for name, value in {**SIZES, "reticent.engines.stream.at_once": lambda lazy: rows}.items():
+            patched.enter_context(mock.patch(name, value))
+        yield
+
+
+def rows_of(release: rt.Release) -> dict[str, Counter]:
+    """The multiset of rows of each file."""
+    return {name: Counter(frame.rows()) for name, frame in release.tables.items()}
+
+
+def stated(release: rt.Release) -> dict[str, Any]:
+    """All that the manifest says, but for the files' checksums."""
+    return {name: value for name, value in release.manifest.to_dict().items() if name != "files"}
+
+
+def assert_same(one: rt.Release, other: rt.Release) -> None:
+    assert rows_of(one) == rows_of(other)
+    assert stated(one) == stated(other)
+    assert [verdict.kept for verdict in one.audited.promises] == [verdict.kept for verdict in other.audited.promises]
