@@ -64,6 +64,25 @@ def lines(
     return Chart(_svg(drawn.properties(width=420, height=260).to_dict()), title)
 
 
+def frontier(frame: pl.DataFrame, across: str, up: str, title: str) -> Chart:
+    """A named point for each row, by its `role`; those with `frontier` are joined by a line."""
+    altair = _altair()
+    used = frame.select(
+        pl.col(across).alias("x"), pl.col(up).alias("y"), pl.col("name"), pl.col("role"), pl.col("frontier")
+    )
+    x = altair.X("x", type="quantitative", title=across, scale=altair.Scale(zero=True))
+    y = altair.Y("y", type="quantitative", title=up, scale=altair.Scale(zero=True))
+    points = altair.Chart(altair.Data(values=used.to_dicts()))
+    marks = points.mark_point(filled=True, size=70).encode(
+        x=x, y=y, shape=altair.Shape("role", type="nominal"), color=altair.Color("role", type="nominal")
+    )
+    words = points.mark_text(align="left", dx=7, dy=-5, fontSize=10, aria=False).encode(x=x, y=y, text="name:N")
+    best = used.filter("frontier").sort("x").to_dicts()
+    line = altair.Chart(altair.Data(values=best)).mark_line(strokeDash=[4, 3], color="#888").encode(x=x, y=y)
+    both = (line + marks + words).properties(width=560, height=340, title=title, description=title)
+    return Chart(_svg(both.to_dict()), title)
+
+
 BAR, LEFT, WIDE, LETTERS = 22, 165, 255, 24
 """Of a chart of bars: the height of each, the room for labels, the width of what is drawn, and letters of a label."""
 
