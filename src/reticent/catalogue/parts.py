@@ -116,6 +116,17 @@ ATTACKS = {
         needs_source=False,
         guesses=False,
     ),
+    "matrix": AttackRow(
+        "reticent.attacks.redrawn:matrix",
+        "knows how values were redrawn and how frequent each is, and reads the person's row",
+        ("beta-likeness",),
+        reads_people=True,
+    ),
+    "matrix-learned": AttackRow(
+        "reticent.attacks.redrawn:matrix_learned",
+        "knows how values were redrawn, and learns from all rows how they go with each quasi-identifier",
+        reads_people=True,
+    ),
     "algorithm": AttackRow(
         "reticent.attacks.algorithm.attack:algorithm",
         "knows the method, and reasons why it published just these nodes",

@@ -36,7 +36,7 @@ def candidates(jobs: Any, methods: Sequence[str] | None, parameters: Mapping[str
     values = {name: values_of(given, name) for name, given in parameters.items()}
     if "method" in values:
         raise RequestError("Methods are compared by their names.", attempt='methods=["mondrian", "mosaic"].')
-    found = []
+    found: list[Candidate] = []
     for word, job in by_name.items():
         for method in methods if methods is not None else [job.method.name]:
             found += _of_method(word if len(by_name) > 1 else "", job, method, values, strict=methods is None)

@@ -76,7 +76,7 @@ def _attacked(release: Release, setting: Setting, name: str) -> dict[str, Any]:
     promised = [promise.name for promise in release.manifest.promises]
     for adversary in setting.attacks:
         setting.progress(f"{name}: attacking as {adversary}")
-        needs = {"source": setting.frame} if catalogue.ATTACKS[adversary].needs_source else {}
+        needs: dict[str, Any] = {"source": setting.frame} if catalogue.ATTACKS[adversary].needs_source else {}
         try:
             told = {**_told(adversary, promised), **assumed(release, adversary)}
             outcome = attack(release, name=adversary, **needs, **told).to_dict()

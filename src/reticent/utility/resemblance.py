@@ -29,7 +29,7 @@ def resemblance(ask: Ask, cells: Cells) -> dict[str, Any]:
     for axis, name in enumerate(names):
         before, after = _tables(ask, cells, {axis: _single(cells, axis)})
         marginals[name] = _apart(before, after)
-    pairs = []
+    pairs: list[dict[str, Any]] = []
     for a, b in combinations(range(len(names)), 2):
         before, after = _tables(ask, cells, {a: blocks[a], b: blocks[b]})
         pairs.append({"columns": [names[a], names[b]], "before": cramers_v(before), "after": cramers_v(after)})
