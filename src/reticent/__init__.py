@@ -64,6 +64,8 @@ _PUBLIC = {
     "risk": "reticent.audit.risk",
     "attack": "reticent.attacks",
     "sweep": "reticent.sweep",
+    "compare": "reticent.compare",
+    "advise": "reticent.advise",
     "Audit": "reticent.audit",
     "Promise": "reticent.models.shapes",
     "Method": "reticent.methods.protocols",
@@ -108,6 +110,7 @@ def __dir__() -> list[str]:
 
 if TYPE_CHECKING:
     from reticent import datasets as datasets
+    from reticent.advise import advise as advise
     from reticent.attacks import attack as attack
     from reticent.audit.audit import audit as audit
     from reticent.audit.result import Audit as Audit
@@ -115,6 +118,7 @@ if TYPE_CHECKING:
     from reticent.batches import publish_batches as publish_batches
     from reticent.calibrate import calibrate as calibrate
     from reticent.check import check as check
+    from reticent.compare.compare import compare as compare
     from reticent.errors import AuditFailed as AuditFailed
     from reticent.errors import PromiseUnreachable as PromiseUnreachable
     from reticent.errors import RequestError as RequestError

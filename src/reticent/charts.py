@@ -64,6 +64,29 @@ def lines(
     return Chart(_svg(drawn.properties(width=420, height=260).to_dict()), title)
 
 
+def frontier(frame: pl.DataFrame, across: str, up: str, title: str) -> Chart:
+    """A named point for each row, by its `role`; those with `frontier` are joined by a line."""
+    altair = _altair()
+    used = frame.select(pl.col(across).alias("x"), pl.col(up).alias("y"), "name", "role", "frontier")
+    x = altair.X("x", type="quantitative", title=across, scale=altair.Scale(zero=True))
+    y = altair.Y("y", type="quantitative", title=up, scale=altair.Scale(zero=True))
+
+    def chart(rows: pl.DataFrame) -> Any:
+        return altair.Chart(altair.Data(values=rows.to_dicts()))
+
+    below = altair.Legend(orient="bottom")
+    color = altair.Color("role", type="nominal", title=None, legend=below)
+    shape = altair.Shape("role", type="nominal", title=None, legend=below)
+    layers = [chart(used.filter("frontier").sort("x")).mark_line(strokeDash=[4, 3], color="#888").encode(x=x, y=y),
+              chart(used).mark_point(filled=True, size=70).encode(x=x, y=y, shape=shape, color=color)]  # fmt: skip
+    middle = (used["x"].max() or 0) / 2  # type: ignore[operator]  # numbers, as the caller has looked
+    for side, rows in (("left", used.filter(pl.col("x") <= middle)), ("right", used.filter(pl.col("x") > middle))):
+        written = chart(rows).mark_text(align=side, dx=7 if side == "left" else -7, dy=-6, fontSize=10, aria=False)
+        layers.append(written.encode(x=x, y=y, text=altair.Text("name", type="nominal")))
+    both = altair.layer(*layers).properties(width=560, height=340, title=title, description=title)
+    return Chart(_svg(both.to_dict()), title)
+
+
 BAR, LEFT, WIDE, LETTERS = 22, 165, 255, 24
 """Of a chart of bars: the height of each, the room for labels, the width of what is drawn, and letters of a label."""
 

@@ -78,25 +78,25 @@ def sweep(
     """Plan the job for every combination of the parameters that are listed, and say what each reaches, loses and costs."""
     if not parameters:
         raise RequestError("No parameter is swept.", attempt="k=[2, 5, 10].")
-    values = {name: _values(given, name) for name, given in parameters.items()}
-    jobs = list(_jobs(job, values))
+    values = {name: values_of(given, name) for name, given in parameters.items()}
+    tried = list(jobs(job, values))
     progress("reading")
     cells = count(job, frame=frame)
     rows = []
-    for at, (chosen, one) in enumerate(jobs, 1):
-        progress(f"planning {at} of {len(jobs)}")
+    for at, (chosen, one) in enumerate(tried, 1):
+        progress(f"planning {at} of {len(tried)}")
         rows.append({**chosen, **_planned(one, cells, seed)})
     return Sweep(tuple(values), tuple({**dict.fromkeys(_names(values, rows)), **row} for row in rows))
 
 
-def _values(given: Any, name: str) -> list[Any]:
+def values_of(given: Any, name: str) -> list[Any]:
     listed = a_list(given, name)
     if not listed:
         raise JobError(f"{name} lists no value to sweep over.", attempt=f"{name}=[2, 5, 10].")
     return listed
 
 
-def _jobs(job: Job, values: Mapping[str, list[Any]]) -> Iterator[tuple[dict[str, Any], Job]]:
+def jobs(job: Job, values: Mapping[str, list[Any]]) -> Iterator[tuple[dict[str, Any], Job]]:
     """Every combination with its job: all are made, and so checked, before any data is read."""
     combinations = 1
     for listed in values.values():

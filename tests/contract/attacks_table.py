@@ -24,7 +24,8 @@ KINDS_HEAD = """
 
 *works*: it applies. *refused*: it does not, and the sentence of that number, below the table, says why. The same table
 with every other feature is [what works with what](contract.md). Tables that another tool made are read as generalized
-ones; attacks that read a manifest (`corruption`, `eligibility`, `algorithm`) need a release folder.
+ones; attacks that read a manifest (`corruption`, `eligibility`, `matrix`, `matrix-learned`, `algorithm`)
+need a release folder.
 """
 
 

@@ -112,6 +112,12 @@ REFUSED = [
         "This attack knows how values are generalized to a target distribution; this release has no target.",
     ),
     Rule(
+        ("attack matrix", "attack matrix-learned"),
+        "releases without a matrix",
+        lambda pair: not redrawn(pair),
+        "This attack knows the matrix that values were redrawn by; this release has none.",
+    ),
+    Rule(
         ("attack corruption", "value_counts"),
         "transformed releases",
         transformed,

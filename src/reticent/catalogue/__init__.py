@@ -1,4 +1,4 @@
-"""One row for each promise, method, stage, kind, attack and engine: what the rest of the package knows it by.
+"""One row for each promise, method, stage, kind, attack, learner and engine: what the rest of the package knows it by.
 
 The catalogue imports nothing of ours, so that every layer may read it, on either side of the wall between planning and
 auditing.  A row names classes and functions as "module:attribute"; whoever may import them loads them.  `parameters` are the
@@ -7,15 +7,27 @@ words that a manifest may use: a test holds them to the class.
 
 from __future__ import annotations
 
-from reticent.catalogue.parts import ATTACKS, ENGINE, ENGINES, KINDS, METHODS, PLAIN, REPORT, REPORTED_BY, STAGES
+from reticent.catalogue.parts import (
+    ATTACKS,
+    ENGINE,
+    ENGINES,
+    KINDS,
+    LEARNERS,
+    METHODS,
+    PLAIN,
+    REPORT,
+    REPORTED_BY,
+    STAGES,
+)
 from reticent.catalogue.promises import PROMISES
-from reticent.catalogue.rows import AttackRow, EngineRow, KindRow, PromiseRow, Row, load
+from reticent.catalogue.rows import AttackRow, EngineRow, KindRow, LearnerRow, PromiseRow, Row, load
 
 __all__ = [
     "ATTACKS",
     "ENGINE",
     "ENGINES",
     "KINDS",
+    "LEARNERS",
     "METHODS",
     "PLAIN",
     "PROMISES",
@@ -25,6 +37,7 @@ __all__ = [
     "AttackRow",
     "EngineRow",
     "KindRow",
+    "LearnerRow",
     "PromiseRow",
     "Row",
     "load",

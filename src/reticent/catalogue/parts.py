@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reticent.catalogue.rows import AttackRow, EngineRow, KindRow, Row
+from reticent.catalogue.rows import AttackRow, EngineRow, KindRow, LearnerRow, Row
 
 METHODS = {
     "mondrian": Row(
@@ -31,16 +31,32 @@ STAGES = {
 }
 
 
-def _kind(name: str) -> KindRow:
-    return KindRow(f"reticent.recipe.{name}:WRITER", f"reticent.release.{name}:READER", f"reticent.audit.{name}:EYES")
+_EXACT = "quasi-identifiers stay exact, so that who is in the data can be told"
+
+
+def _kind(name: str, gives_up: str, answers: str = "over_groups") -> KindRow:
+    rooms = (f"reticent.recipe.{name}:WRITER", f"reticent.release.{name}:READER", f"reticent.audit.{name}:EYES")
+    return KindRow(*rooms, f"reticent.utility.answering:{answers}", gives_up)
 
 
 KINDS = {
-    "generalized": _kind("generalized"),
-    "anatomized": _kind("anatomized"),
-    "perturbed": _kind("perturbed"),
-    "transformed": _kind("transformed"),
-    "sampled": _kind("sampled"),
+    "generalized": _kind(
+        "generalized", "quasi-identifiers become ranges, sets and nodes; every row keeps its own sensitive value"
+    ),
+    "anatomized": _kind("anatomized", f"{_EXACT}; which row of a group has which of its sensitive values is not said"),
+    "perturbed": _kind(
+        "perturbed",
+        f"{_EXACT}; every sensitive value is redrawn, no row's own is to be believed, and counts have a standard error",
+        "over_redrawn",
+    ),
+    "transformed": _kind(
+        "transformed", f"{_EXACT}; sensitive values are generalized among fakes, and a row says its group's target only"
+    ),
+    "sampled": _kind(
+        "sampled",
+        "one row of each group is published, its labels the group's and its value redrawn: most people have no row",
+        "over_sampled",
+    ),
 }
 PLAIN = "generalized"
 """The kind that tables of other tools are read as."""
@@ -70,9 +86,12 @@ ATTACKS = {
         "reticent.attacks.background:background",
         "knows how values go with quasi-identifiers, up to a bandwidth",
         ("bt-privacy", "skyline"),
+        guesses=False,
     ),
     "singling-out": AttackRow(
-        "reticent.attacks.singling_out:singling_out", "takes the ends of published ranges for people's values"
+        "reticent.attacks.singling_out:singling_out",
+        "takes the ends of published ranges for people's values",
+        guesses=False,
     ),
     "overlap": AttackRow(
         "reticent.attacks.overlap:overlap", "asks which of overlapping groups each person may be in", _READERS
@@ -81,23 +100,38 @@ ATTACKS = {
         "reticent.attacks.composition:composition",
         "joins several releases of the same people",
         reads_people=True,
+        guesses=False,
     ),
     "corruption": AttackRow(
         "reticent.attacks.corruption:corruption",
         "has learned the values of other people, of all but one even",
         ("rho-guarantee", "delta-growth"),
         reads_people=True,
+        guesses=False,
     ),
     "eligibility": AttackRow(
         "reticent.attacks.eligibility.attack:eligibility",
         "reasons from how many rows were withheld, and how",
         ("l-dichotomy",),
         needs_source=False,
+        guesses=False,
+    ),
+    "matrix": AttackRow(
+        "reticent.attacks.redrawn:matrix",
+        "knows how values were redrawn and how frequent each is, and reads the person's row",
+        ("beta-likeness",),
+        reads_people=True,
+    ),
+    "matrix-learned": AttackRow(
+        "reticent.attacks.redrawn:matrix_learned",
+        "knows how values were redrawn, and learns from all rows how they go with each quasi-identifier",
+        reads_people=True,
     ),
     "algorithm": AttackRow(
         "reticent.attacks.algorithm.attack:algorithm",
         "knows the method, and reasons why it published just these nodes",
         needs_source=False,
+        guesses=False,
     ),
 }
 
@@ -107,6 +141,14 @@ ENGINES = {
 }
 ENGINE = "local"
 """The engine where none is named."""
+_LEARNING = "reticent.utility.learners"
+LEARNERS = {
+    "naive-bayes": LearnerRow(f"{_LEARNING}:naive_bayes"),
+    "logistic-regression": LearnerRow(f"{_LEARNING}:logistic_regression"),
+    "decision-tree": LearnerRow(f"{_LEARNING}:decision_tree"),
+    "random-forest": LearnerRow(f"{_LEARNING}:random_forest"),
+    "reconstruction-tree": LearnerRow(f"{_LEARNING}:reconstruction_tree", reconstructs=True),
+}
 
 REPORT, REPORTED_BY = "report.html", "reticent.report:page_of"
 """The page that a release folder may hold beside what its manifest lists, and what makes it: the folder's page must be that one."""

@@ -31,11 +31,24 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class KindRow:
-    """A release kind: three modules of one name, and in each the object that knows the kind."""
+    """A release kind: three modules of one name, and in each the object that knows the kind.
+
+    `answers` makes, of a release, what a workload of questions is put to; `gives_up` is what a recipient no longer has.
+    """
 
     writer: str
     reader: str
     eyes: str
+    answers: str = "reticent.utility.answering:over_groups"
+    gives_up: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LearnerRow:
+    """What learns to classify: its function, and whether it learns from redrawn values (and then from nothing else)."""
+
+    function: str
+    reconstructs: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +56,8 @@ class AttackRow:
     """An attack: its function, and whether it needs the source or the release's files alone.
 
     `reads_people`: it is given the release and the source as they are, with lists of people of its own, not what groups show.
-    `adversary` says who it is, and `promises` which promises speak of that adversary at all.
+    `adversary` says who it is, and `promises` which promises speak of that adversary at all.  `guesses`: from the release and the
+    targets' quasi-identifiers alone it guesses their sensitive values, so that its success and another's can be compared.
     """
 
     function: str
@@ -51,6 +65,7 @@ class AttackRow:
     promises: tuple[str, ...] = ()
     needs_source: bool = True
     reads_people: bool = False
+    guesses: bool = True
 
     def spoken_of(self, promised: Iterable[str]) -> list[str]:
         """The promises among these that speak of this adversary."""

@@ -21,6 +21,8 @@ COMMANDS = (
     "query",
     "attack",
     "report",
+    "compare",
+    "advise",
     "calibrate",
     "data",
     "demo",

@@ -6,8 +6,17 @@ from typing import Any
 
 
 def beside(found: dict[str, Any]) -> list[str]:
-    told = {"composition": _joined, "overlap": _overlapping}.get(found["attack"])
+    told = {"composition": _joined, "overlap": _overlapping, "matrix": _redrawn, "matrix-learned": _redrawn}.get(
+        found["attack"]
+    )
     return [] if told is None else told(found)
+
+
+def _redrawn(found: dict[str, Any]) -> list[str]:
+    return [
+        f"{found['attack']}: the belief in a value exceeds its overall frequency by {found['growth']:.4f} times that frequency at"
+        " the most."
+    ]
 
 
 def _joined(found: dict[str, Any]) -> list[str]:

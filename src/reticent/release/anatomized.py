@@ -110,7 +110,7 @@ class Anatomized:
             held,
             max(map(_groups, tables.values())),
         )
-        return groups.answer(put.condition, put.aggregate, put.column, lambda rows: _alike(rows, held))
+        return groups.answer(put.condition, put.aggregate, put.column, _alike)
 
     def readme(self, manifest: Manifest) -> str:
         column = manifest.sensitive.name
@@ -154,12 +154,14 @@ def _limits(manifest: Manifest) -> list[str]:
 
 
 def _alike(rows: Triple, held: Triple) -> Chances:
-    """Every row of a group holds each of its values with their share."""
-    left = pl.DataFrame(dict(zip(("group", "kind", "rows"), rows, strict=True)))
-    right = pl.DataFrame(dict(zip(("group", "value", "number"), held, strict=True)))
-    right = right.with_columns(share=pl.col("number") / pl.col("number").sum().over("group"))
-    both = left.join(right, on="group")
-    return Chances(*(both[name].to_numpy() for name in ("kind", "value", "share", "rows")))
+    """Every row of a group holds each of its values with their share.  Both sides are sorted by group."""
+    group, value, number = held
+    size = np.bincount(group, weights=number)
+    entries = np.bincount(group)
+    first, many = (np.cumsum(entries) - entries)[rows[0]], entries[rows[0]]
+    row = np.repeat(np.arange(len(many)), many)
+    at = np.arange(len(row)) - np.repeat(np.cumsum(many) - many, many) + first[row]
+    return Chances(rows[1][row], value[at], number[at] / size[group[at]], rows[2][row])
 
 
 def _groups(sensitive: pl.DataFrame) -> int:

@@ -63,7 +63,7 @@ def _matched(tables: Tables, manifest: Manifest, annotated: Annotated, put: Put)
         held,
         int(max(held[0].max(initial=-1), group.max(initial=-1))) + 1,
     )
-    return groups.answer(put.condition, put.aggregate, put.column, lambda rows: _under_targets(annotated, rows))
+    return groups.answer(put.condition, put.aggregate, put.column, lambda rows, _: _under_targets(annotated, rows))
 
 
 def _under_targets(annotated: Annotated, rows: Triple) -> Chances:

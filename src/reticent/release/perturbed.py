@@ -79,7 +79,7 @@ class Perturbed:
     def sight(self, tables: Tables, manifest: Manifest, cells: Cells) -> Sight:
         raise RequestError(
             "This attack reads the values that groups hold; in a perturbed release every row's value was redrawn.",
-            attempt="reticent audit, which judges the matrix that values were redrawn by.",
+            attempt="--as matrix, or reticent audit, which judges the matrix that values were redrawn by.",
         )
 
     def value_counts(self, tables: Tables, manifest: Manifest, column: str) -> pl.DataFrame:

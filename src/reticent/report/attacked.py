@@ -20,7 +20,7 @@ def attacked(release: Release, data: Any, missing: tuple[str, ...], progress: Ca
         progress(f"attacking as {name}")
         try:
             given = {"source": data, "missing": missing} if row.needs_source else {}
-            found = attack(release, name=name, **given, **_assumed(release, name)).to_dict()
+            found = attack(release, name=name, **given, **assumed(release, name)).to_dict()
         except RequestError as error:
             left.append(f"{name}: {error.what}")
             continue
@@ -37,7 +37,7 @@ def attacked(release: Release, data: Any, missing: tuple[str, ...], progress: Ca
     )  # fmt: skip
 
 
-def _assumed(release: Release, name: str) -> dict[str, Any]:
+def assumed(release: Release, name: str) -> dict[str, Any]:
     """What the promises assume an adversary to believe beforehand, where the attack can be told."""
     words = {"lambda": "lambda_", "rho1": "rho1"} if name == "corruption" else {}
     stated = [promise.parameters for promise in release.manifest.promises]

@@ -18,14 +18,14 @@ ENDINGS = {"html": ".html", "md": ".md", "json": ".json"}
 def public_place(release: Path, given: Path | None, form: str, force: bool) -> Path:
     """The file that is asked for, or one beside the working directory's files, named after the release."""
     target = given if given is not None else Path(f"{release.resolve().name}-report{ENDINGS[form]}")
-    holder = _release_around(target)
+    holder = release_around(target)
     if holder is not None and not (holder == release.resolve() and target.name == catalogue.REPORT and form == "html"):
         raise RequestError(
             f"{target} lies in the release folder {holder}.",
             why=f"A release holds what its manifest lists and, at most, its own public page as {catalogue.REPORT}.",
             attempt=f"a file elsewhere, or -o {release / catalogue.REPORT}.",
         )
-    _refuse_existing(target, force)
+    refuse_existing(target, force)
     return target
 
 
@@ -34,7 +34,7 @@ def internal_place(release: Path, given: Path | None, form: str, force: bool) ->
     place = release.resolve()
     owned = owner_folder(place).resolve()
     target = given if given is not None else notes_folder(place) / f"report{ENDINGS[form]}"
-    if (holder := _release_around(target)) is not None:
+    if (holder := release_around(target)) is not None:
         raise RequestError(
             f"{target} lies in the release folder {holder}.",
             why="The internal edition tells what the release keeps back, and a release is handed out whole.",
@@ -46,7 +46,7 @@ def internal_place(release: Path, given: Path | None, form: str, force: bool) ->
             why="The internal edition tells what the release keeps back: it stays with the owner.",
             attempt="leaving -o out, or RETICENT_OWNER for another owner's folder.",
         )
-    _refuse_existing(target, force)
+    refuse_existing(target, force)
     return target
 
 
@@ -65,13 +65,13 @@ def write_internal(target: Path, text: str) -> None:
         private.write(target, text)
 
 
-def _release_around(target: Path) -> Path | None:
+def release_around(target: Path) -> Path | None:
     """The release folder that a file would lie in."""
     place = Path(os.path.abspath(target)).parent.resolve()
     return next((folder for folder in (place, *place.parents) if (folder / MANIFEST).is_file()), None)
 
 
-def _refuse_existing(target: Path, force: bool) -> None:
+def refuse_existing(target: Path, force: bool) -> None:
     if target.is_dir():
         raise OutputExists(f"{target} is a folder.", attempt="the name of a file.")
     if os.path.lexists(target) and not force:

@@ -8,8 +8,12 @@ for all groups at once; otherwise by augmenting paths, group by group, groups al
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
+
+DENSE = 1 << 23  # numbers in a table of groups by value types
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,6 +26,11 @@ class Groups:
 
     def size(self, side: tuple[np.ndarray, np.ndarray, np.ndarray]) -> np.ndarray:
         return np.bincount(side[0], weights=side[2], minlength=self.many).astype(np.int64)
+
+    @cached_property
+    def spare(self) -> np.ndarray:
+        """The values of each group that no row takes."""
+        return self.size(self.values) - self.size(self.rows)
 
     def only(self, group: int) -> Groups:
         rows, values = ((np.zeros((side[0] == group).sum(), np.int64), side[1][side[0] == group], side[2][side[0] == group])
@@ -36,23 +45,22 @@ def best(groups: Groups, worth: np.ndarray, *besides: np.ndarray) -> np.ndarray:
     layers = np.array(
         [np.vstack([layer, np.zeros(layer.shape[1])]) for layer in (worth, *besides)]
     )  # the last row type is no row
-    spare = groups.size(groups.values) - groups.size(groups.rows)
-    short = np.flatnonzero(spare)
-    none = layers.shape[1] - 1
-    rows = (
-        np.concatenate([groups.rows[0], short]),
-        np.concatenate([groups.rows[1], np.full(len(short), none)]),
-        np.concatenate([groups.rows[2], spare[short]]),
-    )
-    used_rows, used_values = np.unique(rows[1]), np.unique(groups.values[1])
-    layers = layers[:, used_rows][:, :, used_values]
-    rows = (rows[0], np.searchsorted(used_rows, rows[1]), rows[2])
-    values = (groups.values[0], np.searchsorted(used_values, groups.values[1]), groups.values[2])
+    short = np.flatnonzero(groups.spare)
+    rows, values = groups.rows, groups.values
+    if len(short):
+        none = np.full(len(short), layers.shape[1] - 1)
+        rows = (
+            np.concatenate([rows[0], short]),
+            np.concatenate([rows[1], none]),
+            np.concatenate([rows[2], groups.spare[short]]),
+        )
+    used = [np.bincount(side[1]) > 0 for side in (rows, values)]
+    layers = layers[:, np.flatnonzero(used[0])][:, :, np.flatnonzero(used[1])]
     layers, kind = _alike(layers)
-    rows = (rows[0], kind[rows[1]], rows[2])
+    rows = (rows[0], kind[np.cumsum(used[0]) - 1][rows[1]], rows[2])
     across, sort = _alike(layers.transpose(0, 2, 1))
     layers = across.transpose(0, 2, 1)
-    values = (values[0], sort[values[1]], values[2])
+    values = (values[0], sort[np.cumsum(used[1]) - 1][values[1]], values[2])
     if layers.shape[1] <= 2:
         return _two(layers, rows, values, groups.many)
     if layers.shape[2] <= 2:
@@ -69,13 +77,15 @@ def _alike(layers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _two(layers: np.ndarray, rows: tuple, values: tuple, many: int) -> np.ndarray:
     """Of two types of rows, those of the first take the values that gain most."""
     group, kind, number = values
+    first = rows[1] == 0
+    room = np.bincount(rows[0][first], weights=rows[2][first], minlength=many).astype(np.int64)
+    if many * layers.shape[2] <= DENSE:
+        return _taken_first(layers, room, group, kind, number)
     second = layers[:, -1]
     found = np.array([np.bincount(group, weights=number * layer[kind], minlength=many) for layer in second])
     if layers.shape[1] == 1:
         return found
     gain = layers[:, 0] - layers[:, 1]
-    first = rows[1] == 0
-    room = np.bincount(rows[0][first], weights=rows[2][first], minlength=many).astype(np.int64)
     order = np.lexsort((-gain[0][kind], group))
     group, kind, number = group[order], kind[order], number[order]
     until = np.cumsum(number)
@@ -83,6 +93,23 @@ def _two(layers: np.ndarray, rows: tuple, values: tuple, many: int) -> np.ndarra
     before = until - number - np.repeat((until - number)[starts], np.diff(np.append(starts, len(group))))
     taken = np.clip(room[group] - before, 0, number)
     return found + np.array([np.bincount(group, weights=taken * layer[kind], minlength=many) for layer in gain])
+
+
+def _taken_first(layers: np.ndarray, room: np.ndarray, group: np.ndarray, kind: np.ndarray, number: np.ndarray) -> Any:
+    """The same without sorting rows: a table of how many values of each type each group has, the types by what they gain."""
+    gain = layers[:, 0] - layers[:, -1]
+    has = np.bincount(kind * len(room) + group, weights=number, minlength=len(room) * layers.shape[2])
+    has = has.reshape(-1, len(room))
+    left, found = room.astype(np.float64), np.zeros((len(layers), len(room)))
+    for at in np.argsort(-gain[0], kind="stable"):
+        taken = np.minimum(left, has[at])
+        left -= taken
+        for total, more, otherwise in zip(found, gain[:, at], layers[:, -1, at], strict=True):
+            if more:
+                total += more * taken
+            if otherwise:
+                total += otherwise * has[at]
+    return found
 
 
 def _by_paths(layers: np.ndarray, rows: tuple, values: tuple, many: int) -> np.ndarray:

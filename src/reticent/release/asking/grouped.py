@@ -35,8 +35,13 @@ class Grouped:
     many: int
 
     def answer(
-        self, condition: Condition | None, aggregate: str, column: str | None, chances: Callable[[Triple], Chances]
+        self,
+        condition: Condition | None,
+        aggregate: str,
+        column: str | None,
+        chances: Callable[[Triple, Triple], Chances],
     ) -> Answer:
+        """`chances`: of the rows and the published values of each group, those that are alike to the question taken together."""
         self._check()
         sensitive = str(self.values.name)
         asked = by_column(condition)
@@ -55,7 +60,7 @@ class Grouped:
         held = None if number is None else number[kinds]
         rows = _counted(self.group, kind[cells.of_row])
         own = numbers_of(self.values) if column == sensitive and values.low is not None else None
-        return self._answer(Groups(rows, self.held, self.many), met_by, values, held, own, aggregate, chances)
+        return self._answer(rows, met_by, values, held, own, aggregate, chances)
 
     def _check(self) -> None:
         """A release that was forged may have values that are no nodes, or groups with fewer values than rows."""
@@ -66,11 +71,11 @@ class Grouped:
                 "The groups of the release lack values for their rows, or hold some that it does not list."
             )
 
-    def _answer(self, groups: Groups, meets: np.ndarray, values: Axis, held: np.ndarray | None, number: np.ndarray | None,
-                aggregate: str, chances: Callable[[Triple], Chances]) -> Answer:  # fmt: skip
+    def _answer(self, rows: Triple, meets: np.ndarray, values: Axis, held: np.ndarray | None, number: np.ndarray | None,
+                aggregate: str, chances: Callable[[Triple, Triple], Chances]) -> Answer:  # fmt: skip
         piece = values.may.argmax(axis=1)
-        pairs = self._pairs(groups, meets, piece, held, number)
-        of = chances(groups.rows)
+        pairs = self._pairs(rows, meets, piece, held, number)
+        of = chances(pairs.groups.rows, pairs.groups.values)
         selected = meets[of.kind, piece[of.value]]
         weight = of.rows * of.chance * selected
         if aggregate == "count":
@@ -86,9 +91,9 @@ class Grouped:
         return Answer(between(estimate, lower, upper), lower, upper)
 
     def _pairs(
-        self, groups: Groups, meets: np.ndarray, piece: np.ndarray, held: np.ndarray | None, number: np.ndarray | None
+        self, rows: Triple, meets: np.ndarray, piece: np.ndarray, held: np.ndarray | None, number: np.ndarray | None
     ) -> Pairs:
-        """By row type and published value, from row type and value."""
+        """By row type and published value, from row type and value; published values that are alike count as the first of them."""
         each = meets[:, piece]  # (row types, values)
         until = np.concatenate([np.zeros((len(each), 1), np.int64), np.cumsum(each, axis=1)], axis=1)
         inside = until[:, self.last + 1] - until[:, self.first]
@@ -99,7 +104,12 @@ class Grouped:
             )
         else:
             low, high = (self._ends(each, number.astype(float), sign) for sign in (1, -1))
-        return Pairs(groups, may, spare, np.where(may, low, 0.0), np.where(may, high, 0.0))
+        low, high = np.where(may, low, 0.0), np.where(may, high, 0.0)
+        _, first, sort = np.unique(
+            np.concatenate([may, spare, low, high]).T, axis=0, return_index=True, return_inverse=True
+        )
+        group, kind, many = _counted(self.held[0], sort.reshape(-1)[self.held[1]], self.held[2])
+        return Pairs(Groups(rows, (group, first[kind], many), self.many), may, spare, low, high)
 
     def _ends(self, each: np.ndarray, number: np.ndarray, sign: int) -> np.ndarray:
         """The least (greatest) number among the selected values that each published value stands for."""
@@ -151,16 +161,18 @@ def _kinds(meets: np.ndarray, number: np.ndarray | None) -> tuple[np.ndarray, np
     return first, kind.reshape(-1)
 
 
-def _counted(group: np.ndarray, kind: np.ndarray) -> Triple:
+def _counted(group: np.ndarray, kind: np.ndarray, number: np.ndarray | None = None) -> Triple:
+    """How many rows each group has of each kind, each of them counted once or `number` times."""
     wide = int(kind.max(initial=0)) + 1
     word = group.astype(np.int64) * wide + kind
     if (int(group.max(initial=0)) + 1) * wide <= DENSE:
-        number = np.bincount(word)
-        distinct = np.flatnonzero(number)
-        number = number[distinct]
-    else:
-        distinct, number = np.unique(word, return_counts=True)
-    return distinct // wide, distinct % wide, number.astype(np.int64)
+        total = np.bincount(word, number)  # in doubles where weighted, and exact: a release has fewer than 2^53 rows
+        held = np.flatnonzero(total)
+        return (held >> 1, held & 1, total[held].astype(np.int64)) if wide == 2 else (
+            held // wide, held % wide, total[held].astype(np.int64)
+        )  # fmt: skip
+    distinct, place = np.unique(word, return_inverse=True)
+    return distinct // wide, distinct % wide, np.bincount(place.reshape(-1), number).astype(np.int64)
 
 
 def _estimated(

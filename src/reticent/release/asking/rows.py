@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import polars as pl
@@ -20,6 +20,7 @@ from reticent.release.reading.scale import scale
 from reticent.release.reading.tree import Tree
 from reticent.table.types import typed
 
+DENSE = 1 << 23  # how far apart numbers lie that are counted without sorting
 FAR = 1 << 62  # where whole numbers end that may be anything
 
 
@@ -38,12 +39,7 @@ class Rows:
         """The number of each row's label or value, and the distinct ones."""
         if name not in self.numbered:
             shown = self.frame[name]
-            distinct = shown.unique(maintain_order=True)
-            number = pl.DataFrame({"shown": distinct, "number": np.arange(len(distinct), dtype=np.int64)})
-            rows = pl.DataFrame({"shown": shown}).join(
-                number, on="shown", how="left", nulls_equal=True, maintain_order="left"
-            )
-            self.numbered[name] = (rows["number"].to_numpy(), distinct)
+            self.numbered[name] = _counted(shown) if _short(shown) else _joined(shown)
         return self.numbered[name]
 
     def axis(self, name: str, asked: Sequence[Atom]) -> Axis:
@@ -65,6 +61,29 @@ class Rows:
             pl.exceptions.PolarsError,
         ):  # they may quote a label
             raise BundleDamaged(f"A label of column {name!r} cannot be read by the manifest.") from None
+
+
+def _short(shown: pl.Series) -> bool:
+    """Whole numbers, none missing, that lie close enough together to be counted."""
+    if not shown.dtype.is_integer() or shown.dtype in (pl.UInt64, pl.Int128) or shown.null_count() or not len(shown):
+        return False
+    return int(cast("int", shown.max())) - int(cast("int", shown.min())) < DENSE
+
+
+def _counted(shown: pl.Series) -> tuple[np.ndarray, pl.Series]:
+    number = shown.cast(pl.Int64).to_numpy()
+    least = int(number.min())
+    held = np.zeros(int(number.max()) - least + 1, bool)
+    held[number - least] = True
+    distinct = pl.Series(shown.name, np.flatnonzero(held) + least).cast(shown.dtype)
+    return (np.cumsum(held) - 1)[number - least], distinct
+
+
+def _joined(shown: pl.Series) -> tuple[np.ndarray, pl.Series]:
+    distinct = shown.unique(maintain_order=True)
+    number = pl.DataFrame({"shown": distinct, "number": np.arange(len(distinct), dtype=np.int64)})
+    rows = pl.DataFrame({"shown": shown}).join(number, on="shown", how="left", nulls_equal=True, maintain_order="left")
+    return rows["number"].to_numpy(), distinct
 
 
 def _of_line(name: str, code: np.ndarray, line: Line, extents: Sequence[Extent], asked: Sequence[Atom]) -> Axis:

@@ -1,0 +1,47 @@
+"""`reticent advise JOB --for PURPOSE`: which method to take, by measuring those that keep the job's promises."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from reticent.cli.options import JobFile, Json
+
+EXAMPLE = "reticent advise patients.toml --for counts"
+
+
+def advise(
+    job: JobFile,
+    purpose: Annotated[str, typer.Option("--for", metavar="PURPOSE", help="counts, averages, classification (extra `stats`) or sharing-rows.", show_default=False)],
+    methods: Annotated[str | None, typer.Option("--methods", metavar="A,B,...", help="Choose among these; by default all that keep the promises.", show_default=False)] = None,
+    rows: Annotated[int | None, typer.Option("--rows", metavar="N", help="Measure on so many rows, drawn at random; by default all.", show_default=False)] = None,
+    runs: Annotated[int, typer.Option("--runs", metavar="N", help="How often everything is drawn again: what differs by less is level.")] = 3,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Of everything that is drawn: nothing here is published.")] = 1,
+    json: Json = False,
+) -> None:  # fmt: skip
+    """Say which method to take for a purpose, with the measurements on your own data that say so, and what each gives up.
+
+    Methods whose spreads overlap are level, and it says so; so it does where a table that needs no method is as good.
+    """
+    from reticent.advise import advise as advised
+    from reticent.cli.columns import names
+    from reticent.cli.printing import say, say_json, say_table, stages
+    from reticent.job import Job
+
+    read = Job.read(job)
+    with stages(json) as progress:
+        found = advised(
+            read, purpose=purpose, methods=names(methods), rows=rows, runs=runs, seed=seed, progress=progress
+        )
+    if json:
+        say_json(found.to_dict())
+        return
+    say_table(
+        ("name", "kind", "figure", "least", "most"),
+        [
+            (row["name"], row["kind"] or row["role"], *(f"{row[end]:.4f}" for end in ("value", "low", "high")))
+            for row in found.ranked
+        ],
+    )
+    say("", *found.sentences())

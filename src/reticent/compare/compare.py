@@ -1,0 +1,97 @@
+"""Several methods, promises or parameters on one source.
+
+    compared = rt.compare(job, frame=people, methods=["mondrian", "burel"], beta=[1, 2, 4])
+    compared.frame()       a row for each candidate, the trivial sanitizations and the source
+    compared.chart()       what adversaries gain over what is lost
+
+Every candidate is published to a temporary folder, audited, attacked and asked, and its folder is removed: nothing is published,
+nothing enters the ledger.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from reticent import catalogue
+from reticent.compare.candidates import Candidate, candidates, method_names, named
+from reticent.compare.comparison import Comparison
+from reticent.compare.measured import of_candidate, of_source, of_trivial
+from reticent.compare.setting import Setting
+from reticent.compare.trivial import trivials
+from reticent.door import called, door, flag, names, optional, whole
+from reticent.errors import RequestError, suggest
+from reticent.job import Job
+from reticent.table import source as sources
+from reticent.utility.learners import stats
+
+
+@door(methods=optional(names), rows=optional(whole), runs=whole, attacks=optional(names), classification=optional(flag),
+      seed=whole, progress=called)  # fmt: skip
+def compare(
+    jobs: Any,
+    *,
+    frame: Any = None,
+    methods: Sequence[str] | None = None,
+    rows: int | None = None,
+    runs: int = 1,
+    attacks: Sequence[str] | None = None,
+    classification: bool | None = None,
+    seed: int = 1,
+    progress: Callable[[str], None] = lambda stage: None,
+    **parameters: Sequence[Any],
+) -> Comparison:
+    """Measure jobs (one, a list, or by name) with several methods and every combination of the parameters listed.
+
+    `rows`: on so many rows drawn at random; `runs`: how often everything is drawn again, for the spread; `attacks`: which (all, or
+    none by an empty list); `classification` None: where the extra `stats` is installed.
+    """
+    listed = candidates(jobs, method_names(methods), parameters)
+    setting = setting_of(next(iter(named(jobs).values())), frame, rows, runs, attacks, classification, seed, progress)
+    return measured_all(listed, setting, next(iter(named(jobs).values())))
+
+
+def setting_of(job: Job, frame: Any, rows: int | None, runs: int, attacks: Sequence[str] | None, classification: bool | None,
+               seed: int, progress: Callable[[str], None]) -> Setting:  # fmt: skip
+    """What all candidates share; what is asked for is looked at before any data is read."""
+    if runs < 1 or (rows is not None and rows < 10):
+        raise RequestError("A comparison has 1 run or more, on 10 rows or more.", attempt="runs=3, rows=10_000.")
+    if seed < 0:
+        raise RequestError("A seed is a whole number from 0 on.", attempt="seed=1.")
+    chosen, learning = _attacks(attacks), _learning(classification)
+    progress("reading")
+    people = sources.collect(sources.scan(job.source, frame), "Reading the source")
+    if rows is not None and rows < len(people):
+        people = people.sample(rows, seed=seed)
+    return Setting(people, runs, seed, chosen, learning, progress)
+
+
+def measured_all(listed: Sequence[Candidate], setting: Setting, job: Job) -> Comparison:
+    """Every candidate, then the yardsticks, of the columns as the first job declares them."""
+    _, cells, _ = setting.coded(job)
+    rows = [of_candidate(candidate, setting) for candidate in listed]
+    rows += [of_trivial(trivial, setting, job) for trivial in trivials(cells)]
+    rows.append(of_source(cells, setting, job))
+    return Comparison(tuple(rows), len(setting.frame), setting.runs, setting.seed)
+
+
+def _attacks(given: Sequence[str] | None) -> tuple[str, ...]:
+    if given is None:
+        return tuple(catalogue.ATTACKS)
+    for name in given:
+        if name not in catalogue.ATTACKS:
+            raise RequestError(f"There is no attack {name!r}.", attempt=suggest(name, catalogue.ATTACKS))
+    return tuple(given)
+
+
+def _learning(given: bool | None) -> bool:
+    """Whether learners are tried: asked for without the extra, a refusal names it."""
+    if given is False:
+        return False
+    try:
+        stats()
+    except RequestError:
+        if given:
+            raise
+        return False
+    return True

@@ -1,0 +1,181 @@
+"""One candidate measured: what it reaches, what adversaries reach against it, what it loses, and what it costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from reticent import catalogue
+from reticent.attacks import attack
+from reticent.compare.candidates import Candidate
+from reticent.compare.cost import measured
+from reticent.compare.setting import Setting, spread
+from reticent.compare.trivial import Trivial, source_achieved, trivials
+from reticent.errors import PromiseUnreachable, RequestError, ReticentError
+from reticent.job import Job
+from reticent.opened import Release
+from reticent.publish import publish
+from reticent.report.attacked import assumed
+from reticent.table.cells import Cells
+from reticent.utility.answering import Ask, answering, of_sight
+from reticent.utility.classification import taught_by
+from reticent.utility.questions import average_errors, count_errors
+from reticent.utility.resemblance import resemblance
+from reticent.utility.rows import row_loss
+
+TOLD = {"background": {"bandwidth": "0.3", "t": "0.2"}}
+"""How much is known beforehand and what counts as learned, of an adversary that no promise speaks of."""
+CANDIDATE, TRIVIAL, SOURCE = "candidate", "trivial", "source"
+
+
+def of_candidate(candidate: Candidate, setting: Setting) -> dict[str, Any]:
+    """A row; where the promise is out of reach, or the method cannot keep it, its reason."""
+    kind = catalogue.METHODS[candidate.method].kind
+    row: dict[str, Any] = {"name": candidate.name, "role": CANDIDATE, "method": candidate.method, "kind": kind,
+                           "parameters": dict(candidate.chosen), "gives_up": catalogue.KINDS[kind].gives_up}  # fmt: skip
+    if candidate.job is None:
+        return {**row, "reached": False, "why": candidate.why}
+    row["job"] = {
+        name: part for name, part in candidate.job.to_dict().items() if name in ("promise", "method", "prepare")
+    }
+    releases = []
+    try:
+        for seed in setting.seeds():
+            setting.progress(f"{candidate.name}: publishing to nowhere")
+            with measured() as cost:
+                release = publish(candidate.job, frame=setting.frame, seed=seed)
+            releases.append((release, cost))
+    except PromiseUnreachable as error:
+        return {**row, "reached": False, "why": error.what}
+    row |= {"reached": True, "why": ""} | _costs([cost for _, cost in releases])
+    first = releases[0][0]
+    row |= _audited(first)
+    row |= _attacked(first, setting, candidate.name)
+    return row | _useful(candidate, [release for release, _ in releases], setting)
+
+
+def _costs(costs: list[Any]) -> dict[str, Any]:
+    memory = [cost.memory for cost in costs if cost.memory is not None]
+    return {"seconds": spread([cost.seconds for cost in costs]), "memory": max(memory) if memory else None}
+
+
+def _audited(release: Release) -> dict[str, Any]:
+    """What the audit of the release reports: every measure, and what each promise achieves."""
+    found = release.audited.to_dict()
+    risk = found.get("risk") or {}
+    return {
+        **{name: found[name] for name in ("rows", "groups", "withheld", "kept", "promises")},
+        "privacy": found["achieved"],
+        "loss": found["utility"],
+        "risk": {name: risk["prosecutor"][name] for name in ("highest", "average")} if risk else {},
+    }
+
+
+def _attacked(release: Release, setting: Setting, name: str) -> dict[str, Any]:
+    found, left = {}, {}
+    promised = [promise.name for promise in release.manifest.promises]
+    for adversary in setting.attacks:
+        setting.progress(f"{name}: attacking as {adversary}")
+        needs: dict[str, Any] = {"source": setting.frame} if catalogue.ATTACKS[adversary].needs_source else {}
+        try:
+            told = {**_told(adversary, promised), **assumed(release, adversary)}
+            outcome = attack(release, name=adversary, **needs, **told).to_dict()
+        except RequestError as error:
+            left[adversary] = error.what
+            continue
+        found[adversary] = {**_outcome(outcome), "spoken_of": catalogue.ATTACKS[adversary].spoken_of(promised)}
+    return {"attacks": found, "attacks_left_out": left}
+
+
+def _told(adversary: str, promised: Iterable[str]) -> dict[str, Any]:
+    """What an attack must be told, where no promise says it."""
+    return {} if catalogue.ATTACKS[adversary].spoken_of(promised) else TOLD.get(adversary, {})
+
+
+def _outcome(found: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: found[name] for name in ("success", "low", "high", "baseline", "worst_posterior", "promised")}
+
+
+def _useful(candidate: Candidate, releases: list[Release], setting: Setting) -> dict[str, Any]:
+    """Errors of questions of each run, each on questions of its own; classification from releases of fewer people."""
+    setting.progress(f"{candidate.name}: asking")
+    assert candidate.job is not None
+    _, cells, _ = setting.coded(candidate.job)
+    asks = [answering(release.tables, release.manifest, cells) for release in releases]
+    found = _joined([_asked(ask, cells, seed) for ask, seed in zip(asks, setting.seeds(), strict=True)])
+    found |= resemblance(asks[0], cells)
+    found["row_loss"] = spread([row_loss(release, release.audited.to_dict(), cells) for release in releases])
+    return found | _learned(candidate, setting)
+
+
+def _asked(ask: Ask, cells: Cells, seed: int) -> dict[str, Any]:
+    return {"counts": count_errors(ask, cells, seed), "averages": average_errors(ask, cells, seed)}
+
+
+def _joined(runs: list[dict[str, Any]]) -> dict[str, Any]:
+    counts, averages = [run["counts"] for run in runs], [run["averages"] for run in runs]
+    return {
+        "count_error": spread([one["median"] for one in counts]),
+        "count_error_mean": spread([one["mean"] for one in counts]),
+        "count_error_by_dimension": counts[0]["by_dimension"],
+        "average_error": spread([None if one is None else one["median"] for one in averages]),
+        "average_error_mean": spread([None if one is None else one["mean"] for one in averages]),
+        "average_of": None if averages[0] is None else averages[0]["column"],
+    }
+
+
+def _learned(candidate: Candidate, setting: Setting) -> dict[str, Any]:
+    """The accuracy of each learner: taught by a release of four in five people, and asked about the others."""
+    if not setting.learning:
+        return {}
+    assert candidate.job is not None
+    runs: list[dict[str, float]] = []
+    for seed in setting.seeds():
+        setting.progress(f"{candidate.name}: learning")
+        try:
+            release = publish(candidate.job, frame=setting.taught(seed), seed=seed)
+            runs.append(taught_by(release, setting.exam(candidate.job, seed)))
+        except ReticentError as error:
+            return {"classification": {}, "classification_left_out": error.what}
+    return {"classification": _accuracies(runs)}
+
+
+def _accuracies(runs: list[dict[str, float]]) -> dict[str, Any]:
+    return {name: spread([run.get(name) for run in runs]) for name in runs[0]}
+
+
+def of_trivial(trivial: Trivial, setting: Setting, job: Job) -> dict[str, Any]:
+    """A yardstick, measured as a release is."""
+    setting.progress(f"{trivial.name}: measuring")
+    row: dict[str, Any] = {"name": trivial.name, "role": TRIVIAL, "gives_up": trivial.gives_up, "reached": True, "why": "",
+                           "rows": trivial.cells.rows, "privacy": trivial.achieved, "row_loss": spread([trivial.row_loss])}  # fmt: skip
+    found, left = {}, {}
+    for adversary in setting.attacks:
+        try:
+            outcome = attack(trivial, name=adversary, **_told(adversary, ())).to_dict()
+            found[adversary] = {**_outcome(outcome), "spoken_of": []}
+        except RequestError as error:
+            left[adversary] = error.what
+    row |= {"attacks": found, "attacks_left_out": left}
+    ask = of_sight(trivial.sight)
+    row |= _joined([_asked(ask, trivial.cells, seed) for seed in setting.seeds()]) | resemblance(ask, trivial.cells)
+    if setting.learning:
+        exams = [setting.exam(job, seed) for seed in setting.seeds()]
+        row["classification"] = _accuracies([exam.of_groups(_alike(trivial, exam.known)) for exam in exams])
+    return row
+
+
+def _alike(trivial: Trivial, known: Cells) -> Any:
+    """The same yardstick of the people who are not asked about."""
+    return next(one.sight for one in trivials(known) if one.name == trivial.name)
+
+
+def of_source(cells: Cells, setting: Setting, job: Job) -> dict[str, Any]:
+    """The table as it is: what no release can be better than."""
+    row: dict[str, Any] = {"name": "source as it is", "role": SOURCE, "gives_up": "every promise", "reached": True, "why": "",
+                           "rows": cells.rows, "privacy": source_achieved(cells), "row_loss": spread([0.0])}  # fmt: skip
+    if setting.learning:
+        exams = [setting.exam(job, seed) for seed in setting.seeds()]
+        row["classification"] = _accuracies([exam.ideal() for exam in exams])
+        row["classification_baseline"] = spread([exam.baseline for exam in exams])
+    return row

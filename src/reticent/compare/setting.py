@@ -1,0 +1,78 @@
+"""What all candidates of a comparison share: the rows, the people held back to be asked about, and how often is repeated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from reticent.errors import RequestError
+from reticent.job import Job
+from reticent.publish import read
+from reticent.table.cells import Cells
+from reticent.table.codec import COUNT, encode_cells
+from reticent.table.roles import Role, with_role
+from reticent.table.source import collect
+from reticent.utility.classification import Exam
+
+HELD_BACK = 0.2
+"""The share of people that no release is made of when classification is measured: they are asked about."""
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """`frame` are the rows as the source gives them; a run is a seed of publishing, of questions and of whom to hold back."""
+
+    frame: pl.DataFrame
+    runs: int
+    seed: int
+    attacks: tuple[str, ...]
+    learning: bool
+    progress: Callable[[str], None]
+
+    def seeds(self) -> list[int]:
+        return [self.seed + run for run in range(self.runs)]
+
+    def held_back(self, seed: int) -> np.ndarray:
+        """Which rows are asked about: the same of every candidate."""
+        rng = np.random.default_rng([seed, 18])
+        return rng.permutation(len(self.frame)) < max(int(len(self.frame) * HELD_BACK), 1)
+
+    def coded(self, job: Job) -> tuple[pl.DataFrame, Cells, np.ndarray]:
+        """The rows as a job reads them, their cells, and the cell of each row."""
+        lazy, columns = read(job, self.frame)
+        keys = [*with_role(columns, Role.QUASI), *with_role(columns, Role.SENSITIVE)]
+        if len(with_role(columns, Role.SENSITIVE)) != 1:
+            raise RequestError(
+                f"A comparison is of jobs with one sensitive column; {len(with_role(columns, Role.SENSITIVE))} are declared.",
+                attempt="rt.sweep, which plans any job, or a job with one sensitive column.",
+            )
+        rows = collect(lazy.select(keys), "Reading the rows")
+        cells, cell = encode_cells(rows.with_columns(pl.lit(1, pl.Int64).alias(COUNT)), columns)
+        return rows, cells, cell
+
+    def exam(self, job: Job, seed: int) -> Exam:
+        """People apart in those that releases are made of and those asked about, in the codes of all together."""
+        asked = self.held_back(seed)
+        rows, cells, cell = self.coded(job)
+        return Exam(_only(cells, cell[~asked]), _only(cells, cell[asked]), rows.filter(pl.Series(asked)))
+
+    def taught(self, seed: int) -> pl.DataFrame:
+        return self.frame.filter(pl.Series(~self.held_back(seed)))
+
+
+def _only(cells: Cells, chosen: np.ndarray) -> Cells:
+    counts = np.bincount(chosen, minlength=len(cells)).astype(np.int64)
+    keep = np.flatnonzero(counts)
+    return replace(cells, codes=cells.codes[keep], values=cells.values[keep], counts=counts[keep])
+
+
+def spread(values: Sequence[float | None]) -> dict[str, Any] | None:
+    """The mean of several runs, and the least and the greatest; None where no run has one."""
+    known = [float(value) for value in values if value is not None and not np.isnan(value)]
+    if not known:
+        return None
+    return {"value": float(np.mean(known)), "low": min(known), "high": max(known), "runs": len(known)}

@@ -1,0 +1,91 @@
+"""Whether the columns of a release are distributed, and go together, as those of its source: before and after.
+
+marginals      of each column the total variation distance 1/2 sum |p - q| between its distribution before and after
+association    of each pair of columns Cramer's V before and after, V = sqrt(chi^2 / (n (m - 1))), m the fewer of their blocks;
+               columns of many values are cut into blocks of about equally many rows, the same before and after
+
+What is after is estimated as questions are answered: from boxes, matchings or reconstruction.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations, pairwise
+from typing import Any
+
+import numpy as np
+
+from reticent.table.cells import Cells
+from reticent.utility.answering import Ask
+from reticent.utility.workload import FREE, Workload
+
+BLOCKS = 8
+
+
+def resemblance(ask: Ask, cells: Cells) -> dict[str, Any]:
+    """`marginals` by column and `association` by pair, each with its mean."""
+    names = [*(domain.name for domain in cells.quasi), cells.sensitive[0].name]
+    blocks = [_blocks(cells, axis) for axis in range(len(names))]
+    marginals = {}
+    for axis, name in enumerate(names):
+        before, after = _tables(ask, cells, {axis: _single(cells, axis)})
+        marginals[name] = _apart(before, after)
+    pairs: list[dict[str, Any]] = []
+    for a, b in combinations(range(len(names)), 2):
+        before, after = _tables(ask, cells, {a: blocks[a], b: blocks[b]})
+        pairs.append({"columns": [names[a], names[b]], "before": cramers_v(before), "after": cramers_v(after)})
+    return {
+        "marginals": marginals,
+        "marginal_error": float(np.mean(list(marginals.values()))),
+        "association": pairs,
+        "association_error": float(np.mean([abs(one["after"] - one["before"]) for one in pairs])) if pairs else 0.0,
+    }
+
+
+def cramers_v(table: np.ndarray) -> float:
+    """0 where rows and columns are independent, 1 where the one decides the other; estimated counts below 0 count as 0."""
+    held = np.maximum(table, 0.0)
+    held = held[held.sum(axis=1) > 0][:, held.sum(axis=0) > 0]
+    fewer = min(held.shape) - 1
+    if fewer < 1:
+        return 0.0
+    total = held.sum()
+    expected = np.outer(held.sum(axis=1), held.sum(axis=0)) / total
+    return float(min(np.sqrt(((held - expected) ** 2 / expected).sum() / (total * fewer)), 1.0))
+
+
+def _apart(before: np.ndarray, after: np.ndarray) -> float:
+    after = np.maximum(after, 0.0)
+    if not after.sum() > 0:
+        return 1.0
+    return float(np.abs(before / before.sum() - after / after.sum()).sum() / 2)
+
+
+def _single(cells: Cells, axis: int) -> list[tuple[int, int]]:
+    size = [*cells.quasi, cells.sensitive[0]][axis].size
+    return [(code, code) for code in range(size)]
+
+
+def _blocks(cells: Cells, axis: int) -> list[tuple[int, int]]:
+    """At most BLOCKS stretches of codes, each of about equally many rows."""
+    size = [*cells.quasi, cells.sensitive[0]][axis].size
+    if size <= BLOCKS:
+        return [(code, code) for code in range(size)]
+    codes = cells.values[:, 0] if axis == len(cells.quasi) else cells.codes[:, axis]
+    until = np.cumsum(np.bincount(codes, weights=cells.counts, minlength=size))
+    cuts = np.unique(np.searchsorted(until, until[-1] * np.arange(1, BLOCKS) / BLOCKS, "left") + 1)
+    ends = [0, *cuts[cuts < size].tolist(), size]
+    return [(first, last - 1) for first, last in pairwise(ends)]
+
+
+def _tables(ask: Ask, cells: Cells, asked: dict[int, list[tuple[int, int]]]) -> tuple[np.ndarray, np.ndarray]:
+    """How many rows lie in each combination of stretches: in the source, and as the release is understood."""
+    shape = [len(stretches) for stretches in asked.values()]
+    many = int(np.prod(shape))
+    lower = np.zeros((many, len(cells.quasi) + 1), np.int32)
+    upper = np.full(lower.shape, FREE, np.int32)
+    upper[:, -1] = cells.sensitive[0].size - 1
+    for (axis, stretches), at in zip(asked.items(), np.indices(shape).reshape(len(shape), -1), strict=True):
+        lower[:, axis] = np.array([first for first, _ in stretches])[at]
+        upper[:, axis] = np.array([last for _, last in stretches])[at]
+    workload = Workload(lower, upper)
+    return workload.exact(cells).astype(float).reshape(shape), ask(workload).reshape(shape)
