@@ -57,7 +57,7 @@ def known_members(pair: Pair) -> bool:
 
 def disjoint(pair: Pair) -> bool:
     """Strict cuts leave labels of which no two cover one person, but where a node names more than its group holds."""
-    return pair.method in ("mondrian", "ticket-office") and pair.promise != "proximity-beta-likeness"
+    return getattr(registry.method(pair.method), "strict", False) and pair.promise != "proximity-beta-likeness"
 
 
 def with_one_sensitive(pair: Pair) -> bool:
@@ -75,6 +75,7 @@ READS_GROUPS = (
     "attack singling-out",
     "attack overlap",
     "attack composition",
+    "attack minimality",
 )
 LABELS = ("labels snapped", "labels padded")
 SEVERAL = ("several sensitive columns, each alone", "several sensitive columns, jointly")
@@ -104,6 +105,12 @@ REFUSED = [
         "sampled releases",
         sampled,
         "This attack reads the values that groups hold; a sampled release shows one perturbed value of each group.",
+    ),
+    Rule(
+        ("attack minimality",),
+        "transformed releases",
+        transformed,
+        "This attack runs a method again that makes groups; a transformed release was generalized to a target.",
     ),
     Rule(
         ("attack algorithm",),

@@ -74,12 +74,15 @@ ATTACKS = {
     "singling-out": AttackRow(
         "reticent.attacks.singling_out:singling_out", "takes the ends of published ranges for people's values"
     ),
-    "overlap": AttackRow(
-        "reticent.attacks.overlap:overlap", "asks which of overlapping groups each person may be in", _READERS
-    ),
+    "overlap": AttackRow("reticent.attacks.overlap:overlap", "asks which of overlapping groups each person may be in"),
     "composition": AttackRow(
         "reticent.attacks.composition:composition",
         "joins several releases of the same people",
+        reads_people=True,
+    ),
+    "minimality": AttackRow(
+        "reticent.attacks.minimality.attack:minimality",
+        "knows the method, and reasons why it made just these groups",
         reads_people=True,
     ),
     "corruption": AttackRow(

@@ -6,7 +6,7 @@ from typing import Any
 
 
 def beside(found: dict[str, Any]) -> list[str]:
-    told = {"composition": _joined, "overlap": _overlapping}.get(found["attack"])
+    told = {"composition": _joined, "overlap": _overlapping, "minimality": _knowing}.get(found["attack"])
     return [] if told is None else told(found)
 
 
@@ -35,4 +35,20 @@ def _overlapping(found: dict[str, Any]) -> list[str]:
         f" to rows is equally likely, the worst belief is {found['worst_posterior']:.4f} (in a group: {found['worst_group']:.4f});"
         f" if every table is, {tables}. Promises that are convex in a group's distribution survive the first reading, and speak"
         " of neither of them."
+    ]
+
+
+def _knowing(found: dict[str, Any]) -> list[str]:
+    if found["why"]:
+        return [f"minimality: knowing the method adds nothing that could be computed: {found['why']}."]
+    how = {
+        "exact": f"every table was published again ({found['runs']:,} runs; {found['behind']:,} tables lead to this release)",
+        "walked": f"a walk of {found['runs']:,} steps met {found['behind']:,} tables that publish this release",
+        "left whole": f"values were dealt anew {found['runs']:,} times, and groups that would have been cut ruled out",
+    }[found["how"]]
+    return [
+        f"minimality: {how}. Of {found['looked_at']:,} of {found['targets']:,} people something was concluded; the worst belief is"
+        f" {found['worst_posterior']:.4f} (95 %: {found['worst_low']:.4f} to {found['worst_high']:.4f}; in a group:"
+        f" {found['worst_group']:.4f}). Guesses are right {found['success']:.1%} of the time (who does not know the method:"
+        f" {found['control']:.1%}). No promise speaks of this adversary."
     ]

@@ -48,6 +48,8 @@ class Mondrian(Method):
     weights: Mapping[str, float] | None = None
     name: ClassVar[str] = "mondrian"
     kind: ClassVar[str] = "generalized"
+    strict: ClassVar[bool] = True
+    deterministic: ClassVar[bool] = True
     keeps: ClassVar[tuple[type, ...]] = (CountCapped, Bound)
 
     def __post_init__(self) -> None:
