@@ -110,6 +110,8 @@ def _why(release: Any, people: Seen, made: Publisher | str, keys: list[int], ste
         if made.shown(tables.true, keys[0]) != shown:
             return None, "the method, run on the source, makes another release"
         found, why = walked(made, tables, shown, keys[0], steps, rng), "the walk changed nobody's value often enough"
+    if found is None and getattr(made.method, "cuts", "blind") == "blind" and not made.draws:
+        return None, "its groups do not depend on anybody's value, but for how large they are"
     if found is None and getattr(made.method, "strict", False) and who.single and not made.draws:
         found = left_whole(made, tables, draws, rng)
     return found, None if found else why

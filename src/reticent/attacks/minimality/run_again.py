@@ -13,7 +13,7 @@ import numpy as np
 
 from reticent import registry
 from reticent.attacks.seen import Seen, cells_of, declared_of, spanned
-from reticent.errors import JobError, PromiseUnreachable
+from reticent.errors import JobError, PromiseUnreachable, RequestError
 from reticent.methods.compose import plan
 from reticent.methods.relabelled import relabelled
 from reticent.models.promises import Promises
@@ -24,6 +24,7 @@ from reticent.release.manifest import Manifest
 from reticent.table.cells import Cells, gather
 from reticent.table.roles import Role
 
+UNTOLD = "the manifest does not tell all that the promise is about"
 Shown = tuple[tuple[Any, ...], ...]
 """A release: (label or people, counts of values) of each group, in an order of their own."""
 
@@ -110,7 +111,7 @@ def publisher(release: Any, source: Any, missing: tuple[str, ...]) -> Publisher 
         method = registry.method_from({"name": manifest.method.name, **manifest.method.parameters})
         promises = Promises.of(registry.promise_from(promise.to_dict("model")) for promise in manifest.promises)
     except JobError:
-        return "the manifest does not tell all that the promise is about"
+        return UNTOLD
     declared = declared_of(release.columns)
     for column in release.columns:
         if column.role == Role.QUASI:
@@ -118,6 +119,10 @@ def publisher(release: Any, source: Any, missing: tuple[str, ...]) -> Publisher 
             declared[column.name] = replace(declared[column.name], labels=style)
     cells = spanned(cells_of(declared, source, missing), release.columns)
     cells = replace(cells, rows_per_person=manifest.rows_per_person)
+    try:
+        promises.bind(cells)
+    except RequestError:  # a population, or distances from a file
+        return UNTOLD
     points, at = np.unique(cells.codes, axis=0, return_inverse=True)
     point = np.repeat(at.reshape(-1), cells.counts)
     order = np.argsort(point, kind="stable")
