@@ -73,6 +73,7 @@ READS_GROUPS = (
     "attack similarity",
     "attack background",
     "attack singling-out",
+    "attack downcoding",
     "attack overlap",
     "attack composition",
     "attack minimality",
@@ -225,6 +226,12 @@ REFUSED = [
         "releases with exact quasi-identifiers",
         exact,
         "This attack reads the ends of published ranges; this release publishes quasi-identifiers as they are.",
+    ),
+    Rule(
+        ("attack downcoding",),
+        "releases with exact quasi-identifiers",
+        exact,
+        "This attack asks for quasi-identifiers that labels hide; this release publishes them as they are.",
     ),
     Rule(
         ("attack overlap",),

@@ -74,6 +74,10 @@ ATTACKS = {
     "singling-out": AttackRow(
         "reticent.attacks.singling_out:singling_out", "takes the ends of published ranges for people's values"
     ),
+    "downcoding": AttackRow(
+        "reticent.attacks.downcoding.attack:downcoding",
+        "knows that no group could be cut further, and asks for the values that ranges hide",
+    ),
     "overlap": AttackRow("reticent.attacks.overlap:overlap", "asks which of overlapping groups each person may be in"),
     "composition": AttackRow(
         "reticent.attacks.composition:composition",

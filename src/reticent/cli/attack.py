@@ -22,7 +22,7 @@ def attack(
     ] = None,
     name: Annotated[
         str | None,
-        typer.Option("--as", metavar="NAME", help="naive-bayes, definetti, skewness, similarity, background, singling-out, overlap, composition, minimality, corruption, eligibility or algorithm; all of them if left out.", show_default=False),
+        typer.Option("--as", metavar="NAME", help="naive-bayes, definetti, skewness, similarity, background, singling-out, downcoding, overlap, composition, minimality, corruption, eligibility or algorithm; all of them if left out.", show_default=False),
     ] = None,
     bandwidth: Annotated[
         list[str] | None,

@@ -6,7 +6,9 @@ from typing import Any
 
 
 def beside(found: dict[str, Any]) -> list[str]:
-    told = {"composition": _joined, "overlap": _overlapping, "minimality": _knowing}.get(found["attack"])
+    told = {"composition": _joined, "overlap": _overlapping, "minimality": _knowing, "downcoding": _downcoded}.get(
+        found["attack"]
+    )
     return [] if told is None else told(found)
 
 
@@ -51,4 +53,19 @@ def _knowing(found: dict[str, Any]) -> list[str]:
         f" {found['worst_posterior']:.4f} (95 %: {found['worst_low']:.4f} to {found['worst_high']:.4f}; in a group:"
         f" {found['worst_group']:.4f}). Guesses are right {found['success']:.1%} of the time (who does not know the method:"
         f" {found['control']:.1%}). No promise speaks of this adversary."
+    ]
+
+
+def _downcoded(found: dict[str, Any]) -> list[str]:
+    sure = "cannot have left" if found["provable"] else "is supposed not to have left"
+    bits = (
+        ""
+        if found["bits"] is None
+        else f" In {found['ranges']:,} ranges that tells {found['bits']:.2f} bits on average."
+    )
+    held = "" if found["holds"] is None else f" It is true of {found['holds']:.1%} of {found['holds_of']:,} of them."
+    return [
+        f"downcoding: {found['success']:.1%} of {found['targets']:,} values that ranges hide are guessed by who supposes k ="
+        f" {found['k']} and that the method {sure} a group that can be cut (without that: {found['control']:.1%}; a random value"
+        f" of the range: {found['baseline']:.1%}).{bits}{held} No promise speaks of this adversary."
     ]

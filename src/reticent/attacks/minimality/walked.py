@@ -74,7 +74,7 @@ def _dealt(table: np.ndarray, able: list[np.ndarray], many: int, rng: np.random.
 
 
 def _concluded(walk: Walk, steps: int) -> Concluded | None:
-    looked = (walk.changed >= CHANGES).all(axis=0)
+    looked: np.ndarray = walk.changed.min(axis=0) >= CHANGES
     if not looked.any():
         return None
     first = walk.met[:BATCHES].sum(axis=0)
