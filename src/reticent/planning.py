@@ -35,7 +35,7 @@ from reticent.recipe.losses import printed_losses, shares
 from reticent.recipe.recipe import Recipe
 from reticent.recipe.schema import quasi_schema
 from reticent.refusals import refuse_unable
-from reticent.release.manifest import ColumnEntry, promise_entry
+from reticent.release.manifest import ColumnEntry, described, promise_entry
 from reticent.release.reading.boxes import Boxes, covers_of, ends_of
 from reticent.table.cells import Cells
 from reticent.table.domain import Domain
@@ -138,7 +138,11 @@ class Plan:
     def seen(self) -> Seen:
         """What an adversary sees of the release who knows the quasi-identifiers of everybody in it."""
         promises = tuple(promise_entry(registry.describe(promise, public=True)) for promise in self.job.promises)
-        return of_cells(self.cells, self.boxes, promises)
+        made = registry.describe(self.job.method, public=True)
+        found = of_cells(self.cells, self.boxes, promises)
+        if self.cells.rows_per_person > 1:
+            return found
+        return replace(found, made_by=described(made, catalogue.METHODS, "name", "method"))
 
     def refuse_unlabelled(self) -> None:
         """Labels, their loss and measures of groups are for plans whose groups are published as they are."""

@@ -159,7 +159,7 @@ def released(method: rt.Method) -> rt.Release:
 def test_where_boxes_overlap_the_first_reading_stays_within_the_groups(method):
     found = attack(released(method), table(), "overlap").to_dict()
     assert found["shared"] > 0.1 and found["worst_posterior"] <= found["worst_group"] <= found["promised"]
-    assert found["gap"] < 0.05 and found["survives"] and not found["promise_speaks_of_it"]
+    assert found["gap"] < 0.05 and found["survives"]
 
 
 def test_an_independent_attribute_is_guessed_about_as_often_as_shuffled_values_are():

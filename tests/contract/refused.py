@@ -57,7 +57,7 @@ def known_members(pair: Pair) -> bool:
 
 def disjoint(pair: Pair) -> bool:
     """Strict cuts leave labels of which no two cover one person, but where a node names more than its group holds."""
-    return pair.method in ("mondrian", "ticket-office") and pair.promise != "proximity-beta-likeness"
+    return getattr(registry.method(pair.method), "strict", False) and pair.promise != "proximity-beta-likeness"
 
 
 def with_one_sensitive(pair: Pair) -> bool:
@@ -73,8 +73,10 @@ READS_GROUPS = (
     "attack similarity",
     "attack background",
     "attack singling-out",
+    "attack downcoding",
     "attack overlap",
     "attack composition",
+    "attack minimality",
 )
 LABELS = ("labels snapped", "labels padded")
 SEVERAL = ("several sensitive columns, each alone", "several sensitive columns, jointly")
@@ -104,6 +106,12 @@ REFUSED = [
         "sampled releases",
         sampled,
         "This attack reads the values that groups hold; a sampled release shows one perturbed value of each group.",
+    ),
+    Rule(
+        ("attack minimality",),
+        "transformed releases",
+        transformed,
+        "This attack runs a method again that makes groups; a transformed release was generalized to a target.",
     ),
     Rule(
         ("attack algorithm",),
@@ -224,6 +232,12 @@ REFUSED = [
         "releases with exact quasi-identifiers",
         exact,
         "This attack reads the ends of published ranges; this release publishes quasi-identifiers as they are.",
+    ),
+    Rule(
+        ("attack downcoding",),
+        "releases with exact quasi-identifiers",
+        exact,
+        "This attack asks for quasi-identifiers that labels hide; this release publishes them as they are.",
     ),
     Rule(
         ("attack overlap",),

@@ -105,7 +105,6 @@ def of_together(together: Together, seed: int = 0) -> Joined:
         "product_worst": float(product(parts, prior).max(initial=0.0)),
         "moved": moved,
         "rule": _rule(together, exact),
-        "promise_speaks_of_it": len(parts) == 1,
     }
     fields = {name: getattr(scored, name) for name in scored.__dataclass_fields__}
     return Joined(**fields, beside=beside, belief=belief, people=people, exact=exact, moved=moved)

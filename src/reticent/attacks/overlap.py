@@ -143,7 +143,6 @@ def _outcome(seen: Seen, who: Membership, counted: Counted, seed: int) -> Overla
         "control_high": high,
         **_tables(seen, who, shares, counted),
         "survives": [promise.name for promise in seen.promises if convex(promise.name, promise.parameters)],
-        "promise_speaks_of_it": False,
     }
     fields = {name: getattr(scored, name) for name in scored.__dataclass_fields__}
     return Overlapping(**fields, beside=beside, belief=belief, tables=counted.tables)

@@ -39,6 +39,7 @@ class Seen:
     truth: np.ndarray  # (points, values): for the scorer alone
     promises: tuple[Described, ...] = ()
     cells: Cells | None = None
+    made_by: Described | None = None  # the method, where it grouped rows of one person each
 
     @property
     def counts(self) -> np.ndarray:
@@ -65,7 +66,9 @@ def seen(release: Any, source: Any, *, missing: tuple[str, ...] = ()) -> Seen:
 
     release = release if isinstance(release, Release) else Release(release)
     cells = counted(release.columns, source, missing)
-    return of_cells(cells, release.sight(cells), release.manifest.promises)
+    manifest = release.manifest
+    found = of_cells(cells, release.sight(cells), manifest.promises)
+    return replace(found, made_by=manifest.method if manifest.rows_per_person == 1 else None)
 
 
 def outside(release: Any, others: Any, *, missing: tuple[str, ...] = ()) -> Seen:

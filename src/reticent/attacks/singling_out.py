@@ -166,7 +166,6 @@ def _outcome(tried: list[Tried]) -> SinglingOut:
             }
             for column in tried
         },
-        "promise_speaks_of_it": False,
     }
     worst = max(column.worst for column in tried)
     baseline = control if others is None else others

@@ -93,14 +93,21 @@ ATTACKS = {
         "takes the ends of published ranges for people's values",
         guesses=False,
     ),
-    "overlap": AttackRow(
-        "reticent.attacks.overlap:overlap", "asks which of overlapping groups each person may be in", _READERS
+    "downcoding": AttackRow(
+        "reticent.attacks.downcoding.attack:downcoding",
+        "knows that no group could be cut further, and asks for the values that ranges hide",
     ),
+    "overlap": AttackRow("reticent.attacks.overlap:overlap", "asks which of overlapping groups each person may be in"),
     "composition": AttackRow(
         "reticent.attacks.composition:composition",
         "joins several releases of the same people",
         reads_people=True,
         guesses=False,
+    ),
+    "minimality": AttackRow(
+        "reticent.attacks.minimality.attack:minimality",
+        "knows the method, and reasons why it made just these groups",
+        reads_people=True,
     ),
     "corruption": AttackRow(
         "reticent.attacks.corruption:corruption",

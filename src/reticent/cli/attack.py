@@ -7,11 +7,13 @@ from typing import Annotated, Any
 
 import typer
 
+from reticent import catalogue
 from reticent.cli.options import Delimiter, Empty, Encoding, FromQuery, FromTable, Json, Missing, Quote, reading
 
 COLUMNS = ("attack", "targets", "success", "low", "high", "baseline", "worst_posterior", "promised")
 HEAD = ("attack", "targets", "success", "95 % from", "to", "baseline", "worst belief", "promised")
 SPEAKING, SPEAKS = "promise_speaks_of_it", {True: "yes", False: "no", None: "-"}
+NAMES = ", ".join(catalogue.ATTACKS)
 EXAMPLE = "reticent attack patients-release --source patients.csv --as naive-bayes"
 
 
@@ -22,7 +24,7 @@ def attack(
     ] = None,
     name: Annotated[
         str | None,
-        typer.Option("--as", metavar="NAME", help="naive-bayes, definetti, skewness, similarity, background, singling-out, overlap, composition, corruption, eligibility, matrix, matrix-learned or algorithm; all of them if left out.", show_default=False),
+        typer.Option("--as", metavar="NAME", help=f"{NAMES}; all of them if left out.", show_default=False),
     ] = None,
     bandwidth: Annotated[
         list[str] | None,

@@ -6,9 +6,7 @@ from typing import Any
 
 
 def beside(found: dict[str, Any]) -> list[str]:
-    told = {"composition": _joined, "overlap": _overlapping, "matrix": _redrawn, "matrix-learned": _redrawn}.get(
-        found["attack"]
-    )
+    told = _TOLD.get(found["attack"])
     return [] if told is None else told(found)
 
 
@@ -45,3 +43,44 @@ def _overlapping(found: dict[str, Any]) -> list[str]:
         f" if every table is, {tables}. Promises that are convex in a group's distribution survive the first reading, and speak"
         " of neither of them."
     ]
+
+
+def _knowing(found: dict[str, Any]) -> list[str]:
+    if found["why"]:
+        return [f"minimality: knowing the method adds nothing that could be computed: {found['why']}."]
+    how = {
+        "exact": f"every table was published again ({found['runs']:,} runs; {found['behind']:,} tables lead to this release)",
+        "walked": f"a walk of {found['runs']:,} steps met {found['behind']:,} tables that publish this release",
+        "left whole": f"values were dealt anew {found['runs']:,} times, and groups that would have been cut ruled out",
+    }[found["how"]]
+    return [
+        f"minimality: {how}. Of {found['looked_at']:,} of {found['targets']:,} people something was concluded; the worst belief is"
+        f" {found['worst_posterior']:.4f} (95 %: {found['worst_low']:.4f} to {found['worst_high']:.4f}; in a group:"
+        f" {found['worst_group']:.4f}). Guesses are right {found['success']:.1%} of the time (who does not know the method:"
+        f" {found['control']:.1%}). No promise speaks of this adversary."
+    ]
+
+
+def _downcoded(found: dict[str, Any]) -> list[str]:
+    sure = "cannot have left" if found["provable"] else "is supposed not to have left"
+    bits = (
+        ""
+        if found["bits"] is None
+        else f" In {found['ranges']:,} ranges that tells {found['bits']:.2f} bits on average."
+    )
+    held = "" if found["holds"] is None else f" It is true of {found['holds']:.1%} of {found['holds_of']:,} of them."
+    return [
+        f"downcoding: {found['success']:.1%} of {found['targets']:,} values that ranges hide are guessed by who supposes k ="
+        f" {found['k']} and that the method {sure} a group that can be cut (without that: {found['control']:.1%}; a random value"
+        f" of the range: {found['baseline']:.1%}).{bits}{held} No promise speaks of this adversary."
+    ]
+
+
+_TOLD = {
+    "composition": _joined,
+    "overlap": _overlapping,
+    "minimality": _knowing,
+    "downcoding": _downcoded,
+    "matrix": _redrawn,
+    "matrix-learned": _redrawn,
+}

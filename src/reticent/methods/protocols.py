@@ -14,7 +14,10 @@ from reticent.table.cells import Cells
 
 
 class Method(Protocol):
-    """A dataclass of parameters.  Its groups have `labels` of one style where it has that attribute, `weights` likewise."""
+    """A dataclass of parameters.  Its groups have `labels` of one style where it has that attribute, `weights` likewise.
+
+    `strict` methods say so: no combination of values is in two of their groups.  So do `deterministic` ones, which draw nothing.
+    """
 
     name: ClassVar[str]
     kind: ClassVar[str]  # of the release it plans

@@ -17,6 +17,7 @@ from typing import ClassVar, Literal
 from reticent.door import typed
 from reticent.errors import JobError, suggest
 from reticent.methods.mondrian.acceptance import Acceptance
+from reticent.methods.mondrian.blind_cuts import blind
 from reticent.methods.mondrian.loss_cuts import ALWAYS, AT_FIRST, NEVER, LossCuts
 from reticent.methods.mondrian.median_cuts import MedianCuts
 from reticent.methods.mondrian.membership import nodes_of_known_members
@@ -35,24 +36,26 @@ from reticent.table.cells import Cells
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mondrian(Method):
     """`cuts` "loss" weighs every cut by the loss it leaves; "median" is the paper's, with or without `fallback` to the
-    next widest column.  `labels` "sets" publishes the exact values of a group instead of their common ancestor; left
+    next widest column; "blind" looks at no sensitive value but to find how large groups must be.  `labels` "sets" publishes the exact values of a group instead of their common ancestor; left
     out, the labels are what the promises need, and "nodes" where they need nothing.
     `thorough` (loss only) tries the best four cuts of every node one level ahead: less loss in about four times the time.
     `weights` says how much a column's loss counts; 1 where it is silent.
     """
 
-    cuts: Literal["loss", "median"] = "loss"
+    cuts: Literal["loss", "median", "blind"] = "loss"
     fallback: bool = True
     labels: Literal["nodes", "sets"] | None = None
     thorough: bool = False
     weights: Mapping[str, float] | None = None
     name: ClassVar[str] = "mondrian"
     kind: ClassVar[str] = "generalized"
+    strict: ClassVar[bool] = True
+    deterministic: ClassVar[bool] = True
     keeps: ClassVar[tuple[type, ...]] = (CountCapped, Bound)
 
     def __post_init__(self) -> None:
         typed(self)
-        _among("cuts", self.cuts, ("loss", "median"))
+        _among("cuts", self.cuts, ("loss", "median", "blind"))
         if self.labels is not None:
             _among("labels", self.labels, ("nodes", "sets"))
         check_weights(self.weights)
@@ -61,11 +64,17 @@ class Mondrian(Method):
         """Cut until no cut keeps the promises; nothing is drawn."""
         labels = self.labels_for(promises)
         bound = check_reachable(cells, promises, self.name)
-        nodes = nodes_of_known_members(cells, bound, promises) if promises.labels == "sets" else Nodes.of(cells)
-        accepts = Acceptance(bound, nodes)
+
+        def start() -> Nodes:
+            return nodes_of_known_members(cells, bound, promises) if promises.labels == "sets" else Nodes.of(cells)
+
         # Groups whose labels are equal are published as one: harmless where a union keeps what its parts keep.
         apart = labels == "nodes" and not promises.union_closed
         spans = Spans.of(cells.quasi, weights_of([domain.name for domain in cells.quasi], self.weights), apart=apart)
+        if self.cuts == "blind":
+            return blind(bound, start, spans, labels)
+        nodes = start()
+        accepts = Acceptance(bound, nodes)
         if self.cuts == "loss":
             ahead = ALWAYS if self.thorough else NEVER if accepts.sizes_suffice else AT_FIRST
             chooser: LossCuts | MedianCuts = LossCuts(nodes, accepts, spans, ahead)

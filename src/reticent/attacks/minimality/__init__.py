@@ -1,0 +1,1 @@
+"""What somebody infers who knows the method that grouped people, and not its secret key."""
