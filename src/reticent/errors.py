@@ -15,6 +15,7 @@
     |   |-- BundleDamaged       a release folder is incomplete, damaged or changed
     |   `-- ComparisonFailed    the release and its source or job disagree             exit 4
     |-- DiskError               what was to be written cannot be                     exit 74
+    |-- OutOfMemory             the memory that is left is not enough (a MemoryError too)  exit 74
     `-- InternalError           a bug of ours                                        exit 70
 
 A message says what, why with numbers, and what to try.  It names columns and counts and never quotes a record's
@@ -128,6 +129,16 @@ class DiskError(ReticentError):
     """What was to be written cannot be."""
 
     exit_code = 74
+
+
+class OutOfMemory(ReticentError, MemoryError):
+    """The memory that is left is not enough; nothing was kept."""
+
+    exit_code = 74
+
+    def __init__(self, what: str = "The memory ran out.", *, why: str = "Nothing was kept.",
+                 attempt: str = "fewer columns or rows at a time, or a larger machine."):  # fmt: skip
+        super().__init__(what, why=why, attempt=attempt)
 
 
 class InternalError(ReticentError):

@@ -43,3 +43,11 @@ def test_what_the_manifest_says_otherwise_is_told_and_nothing_is_kept(release, s
     found = rt.audit(release, job=JOB)
     assert found.kept is False
     assert any(said in sentence for sentence in found.disagreements)
+
+
+def test_a_domain_that_is_not_the_jobs_is_told(tmp_path):
+    job = JOB.at(columns={**JOB.columns, "age": rt.quasi(numeric=True, domain=[0, 120])})
+    folder = rt.publish(job, frame=FRAME, to=tmp_path / "r").folder
+    assert rt.audit(folder, job=job).disagreements == ()
+    resealed(folder, lambda stated: stated["columns"][0].update(domain=[0, 97]))
+    assert rt.audit(folder, job=job).disagreements == ("the domain of 'age' is not the job's",)

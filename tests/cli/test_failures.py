@@ -60,7 +60,7 @@ def test_what_led_to_a_bug_is_told_without_its_message(run, place, monkeypatch):
 def test_memory_that_ran_out_is_said_so(run, place, monkeypatch):
     monkeypatch.setattr(local, "count", raising(MemoryError()))
     ran = run("publish", "job.toml", "-o", "release")
-    assert ran.code == 70
+    assert ran.code == 74
     assert "memory ran out" in ran.err
 
 

@@ -159,7 +159,7 @@ def unlike_its_code(folder: Path, scenario: Scenario, way: str, ran: dict[str, A
     """Exit 0 means done; 74 and 130 mean that nothing was kept, and nothing is left."""
     code = ran["code"]
     if way in ("SIGKILL", "half a write, SIGKILL"):
-        return [] if code in (-9, 0) else [f"ended with {code}"]
+        return [] if code in (-9, 0) else [f"ended with {code}: {ran['said'][-300:]}"]
     if code == 0:
         return []
     expected = 130 if way == "SIGTERM" else 74

@@ -6,12 +6,13 @@ import pytest
 
 from tests.house.repository import PACKAGE, imports, module_name
 
-ANYBODY = {"catalogue", "door", "errors", "notebook", "randomness", "redaction", "toml", "__version__"}
+ANYBODY = {"catalogue", "door", "errors", "memory", "notebook", "randomness", "redaction", "toml", "__version__"}
 LAYERS = {
     "kernels": set(),
     "table": set(),
     "datasets": set(),
     "errors": {"redaction"},
+    "memory": set(),
     "redaction": set(),
     "door": set(),  # knows classes by their names only
     "accepted": {"models", "registry", "table"},

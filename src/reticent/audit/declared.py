@@ -33,6 +33,8 @@ def disagreements(subject: Subject, job: Any) -> tuple[str, ...]:
         asked = column.labels if column.labels is not None and column.labels.style in ("snapped", "padded") else None
         if asked is not None and entry.labels != asked.plain():
             found.append(f"the labels of {entry.name!r} are not those that the job asks for")
+        if column.domain is not None and entry.domain and _same(list(column.domain)) != _same(entry.domain):
+            found.append(f"the domain of {entry.name!r} is not the job's")
         if column.role != entry.role:
             found.append(f"column {entry.name!r} has another role than in the job")
         elif entry.role != Role.INSENSITIVE and _given(column.hierarchy) and entry.hierarchy is not None:

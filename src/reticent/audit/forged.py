@@ -12,9 +12,10 @@ from contextlib import contextmanager
 import polars as pl
 
 from reticent.audit.subject import Subject
-from reticent.errors import BundleDamaged
+from reticent.errors import BundleDamaged, OutOfMemory
+from reticent.memory import says_memory
 
-STUMBLES = (ValueError, TypeError, LookupError, ArithmeticError, RecursionError, MemoryError, pl.exceptions.PolarsError)
+STUMBLES = (ValueError, TypeError, LookupError, ArithmeticError, RecursionError, pl.exceptions.PolarsError)
 UNCOUNTED = "The files of this release cannot be recounted"
 
 
@@ -25,6 +26,8 @@ def counting(subject: Subject, *, staged: bool) -> Iterator[None]:
         yield
     except BaseException as error:
         panic = type(error).__name__ == "PanicException"  # Polars ends in one, and it is no Exception
+        if says_memory(error):
+            raise OutOfMemory from None  # says nothing of the folder
         if subject.foreign or staged or not (panic or isinstance(error, STUMBLES)):
             raise
         raise BundleDamaged(

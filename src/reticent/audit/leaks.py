@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from reticent.audit.kind import Recounted
 from reticent.audit.search import Needles
 from reticent.audit.subject import Subject
 from reticent.release.manifest import ColumnEntry
+from reticent.release.numbers import fraction
 from reticent.release.reading.places import beyond
 from reticent.table.grammar import ANY, parse
 from reticent.table.roles import Role
@@ -55,8 +57,8 @@ def find(recounted: Recounted, source: pl.DataFrame, stray: np.ndarray) -> list[
         withheld[name] = (
             _texts(values) - shown[name] - _listed(entry) - _texts(recounted.column(name)) - recounted.explained
         )
-        if entry.labels is not None:  # ends that were rounded or moved are nobody's value, unless by chance
-            withheld[name] -= _shown_members(recounted, name) | set(map(str, entry.domain or ()))
+        if entry.labels is not None:
+            withheld[name] -= _moved_ends(recounted, entry)
     leaks = _whole_values(recounted, withheld)
     secret = {**hidden, **{name: texts for name, texts in withheld.items() if texts}}
     needles = Needles(text for texts in secret.values() for text in texts)
@@ -132,16 +134,43 @@ def _shown_members(recounted: Recounted, name: str) -> set[str]:
     return {text for label in labels if label != ANY for text in _members(label)}
 
 
+def _moved_ends(recounted: Recounted, entry: ColumnEntry) -> set[str]:
+    """Ends of ranges that were rounded or moved: nobody's value, unless by chance.  Ends of the domain only where a range ends there."""
+    if not recounted.labelled:
+        return set()
+    labels = recounted.frame[entry.name].unique().drop_nulls()
+    ends = {end for label in labels if label != ANY and _form(label) == "range" for end in _members(label)}
+    if entry.type != "numeric":
+        return ends
+    places = set(map(_place, ends))  # the label's 90 is the manifest's 90.0
+    return ends | {str(end) for end in entry.domain or () if _place(end) in places}
+
+
+def _place(end: Any) -> Fraction | None:
+    try:
+        return fraction(end)
+    except (ValueError, ArithmeticError):
+        return None
+
+
 def _tables(recounted: Recounted, file: Path) -> pl.DataFrame:
     """The rows of a file of the release."""
     return recounted.beside.get(file.stem, recounted.frame)
 
 
 def _members(label: str) -> tuple[str, ...]:
+    return _parsed(label)[1]
+
+
+def _form(label: str) -> str:
+    return _parsed(label)[0]
+
+
+def _parsed(label: str) -> tuple[str, tuple[str, ...]]:
     try:
-        return parse(label)[1]
+        return parse(label)
     except ValueError:
-        return ()
+        return "", ()
 
 
 def _stored(values: pl.Series) -> set[Any]:

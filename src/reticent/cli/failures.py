@@ -18,7 +18,8 @@ from typing import Any
 
 import reticent
 from reticent.cli.visible import in_json, one_line, visible
-from reticent.errors import DiskError, HierarchyError, InternalError, RequestError, ReticentError
+from reticent.errors import DiskError, HierarchyError, InternalError, OutOfMemory, RequestError, ReticentError
+from reticent.memory import says_memory
 
 DISK = {errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM}
 
@@ -84,8 +85,8 @@ def known(error: BaseException) -> ReticentError:
         return Interrupted("Interrupted; nothing was written.")
     if hasattr(error, "format_message"):  # the parser's own
         return UsageError(error.format_message(), attempt="--help.")
-    if isinstance(error, MemoryError):
-        return InternalError("The memory ran out.", attempt="fewer columns or rows at a time, or a larger machine.")
+    if says_memory(error):
+        return OutOfMemory()
     if isinstance(error, OSError) and error.errno in DISK:
         return DiskError(f"The disk refuses: {os.strerror(error.errno)}.", attempt="more room, or another folder.")
     if isinstance(error, OSError) and error.errno in PATH:

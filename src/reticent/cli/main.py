@@ -3,7 +3,7 @@
 0    done, and every promise kept        5   published before
 1    the request is wrong                 6   the source is unreachable
 2    the promise is unreachable          70   a bug of ours
-3    a promise is broken                 74   the disk refuses
+3    a promise is broken                 74   the disk refuses, or the memory
 4    the source or the job disagrees    130   interrupted, nothing written
 """
 
@@ -19,6 +19,7 @@ from contextlib import contextmanager
 
 from reticent.cli import streams
 from reticent.cli.failures import Terminated, UsageError, Wishes, tell
+from reticent.cli.room import leave_if_short, refuse_little_room
 from reticent.cli.settling import settle
 from reticent.cli.stages import ended, telling
 from reticent.errors import DiskError, ReticentError
@@ -39,6 +40,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         refuse_unwritable(given)
         code = told([word for word in given if word != "--traceback"], wishes)
+        if arguments is None:
+            leave_if_short(code)
         sys.stdout.flush()
         return code
     except BrokenPipeError:  # the reader has seen enough, as in `| head`
@@ -82,6 +85,8 @@ def run(words: list[str], wishes: Wishes) -> int:
 
 
 def _command(words: list[str]) -> object:
+    if not {"-h", "--help", "--version"} & set(words):
+        refuse_little_room()
     for line in settle(words):
         print(line, file=sys.stderr)
     from reticent.cli.app import command

@@ -5,7 +5,7 @@
 
 A check takes a value and the parameter's name, and returns the value as the function wants it, or raises an error that says
 what was handed over, what is expected and what to write.  It never quotes a value: only its type.  Classes are known by their
-names, so that every layer may use the door.
+names, so that every layer may use the door.  On the way out, memory that ran out is an error of ours.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from functools import wraps
 from inspect import BoundArguments, Signature, signature
 from typing import Any, ParamSpec, TypeVar
 
-from reticent.errors import JobError, RequestError, suggest
+from reticent.errors import JobError, OutOfMemory, RequestError, suggest
 
 Check = Callable[[Any, str], Any]
 Given = ParamSpec("Given")
@@ -34,7 +34,12 @@ def door(**checks: Check) -> Callable[[Callable[Given, Result]], Callable[Given,
             for name, value in bound.arguments.items():
                 if name in checks:
                     bound.arguments[name] = checks[name](value, name)
-            return function(*bound.args, **bound.kwargs)
+            try:
+                return function(*bound.args, **bound.kwargs)
+            except MemoryError as error:
+                if isinstance(error, OutOfMemory):
+                    raise
+                raise OutOfMemory from None
 
         return entered
 

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 from reticent import catalogue
 from reticent.release import shape
 from reticent.release.column_entry import ColumnEntry as ColumnEntry
-from reticent.release.parameters import REQUIRED, parameters, weights
+from reticent.release.parameters import REQUIRED, parameters, refuse_weightless, weights
 from reticent.release.shape import Misshapen
 from reticent.table.roles import Role
 
@@ -128,6 +128,7 @@ class Manifest:
             raise Misshapen("a column is described twice", inside=True)
         if not set(manifest.data) <= set(manifest.files):
             raise Misshapen("'data' names no file of the release", inside=True)
+        refuse_weightless(manifest.weights, [column.name for column in manifest.named(Role.QUASI)])
         return manifest
 
     def to_dict(self) -> dict[str, Any]:

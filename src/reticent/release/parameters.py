@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from reticent import catalogue
@@ -36,6 +36,14 @@ def whole(value: Any) -> Any:
 def weights(value: Any) -> Mapping[str, Any]:
     """A weight for each column that has one."""
     return shape.table_of(at_least_zero)(value)
+
+
+def refuse_weightless(given: Mapping[str, Any] | None, quasi: Sequence[str]) -> None:
+    """Weights are those of quasi-identifiers, 1 where nothing is said, and one of them is above 0: their sum divides."""
+    if given and not set(given) <= set(quasi):
+        raise Misshapen("a weight is that of no quasi-identifier", inside=True)
+    if given and not any(fraction(given.get(name, 1)) for name in quasi):
+        raise Misshapen("all weights are 0", inside=True)
 
 
 _BANDWIDTH = shape.either(shape.number, shape.table_of(shape.either(shape.number, shape.text)), shape.text)

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from reticent.errors import BundleDamaged, RequestError
-from reticent.release.memory import room
+from reticent.errors import BundleDamaged, OutOfMemory
+from reticent.memory import room
 from reticent.release.parquet_headers import Unsound, claims
 from reticent.table.types import dtype_named
 
@@ -52,7 +52,7 @@ def refuse_no_room(path: Path, schema: Mapping[str, str]) -> None:
         raise BundleDamaged(f"{path.name} cannot be read.") from None
     left = room() if need > SMALL else None
     if left is not None and need > left:
-        raise RequestError(
+        raise OutOfMemory(
             f"{path.name} is too large for the memory that is left.",
             why=f"Reading it takes about {need / 1e9:.1f} GB, and {max(left, 0) / 1e9:.1f} GB are free.",
             attempt="a machine with more memory.",

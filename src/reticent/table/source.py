@@ -14,6 +14,7 @@ from typing import Any, Literal
 import polars as pl
 
 from reticent.errors import ReticentError, SourceError, SourceUnreachable
+from reticent.memory import refuse_large_table
 from reticent.redaction import is_address
 from reticent.table import separated
 from reticent.table.formats import EXCEL, STATISTICS
@@ -154,6 +155,7 @@ def _of_file(source: Source) -> pl.LazyFrame:
         raise SourceUnreachable(f"The file {path.name} cannot be read: {error.strerror}.") from None
     if empty:
         raise SourceError(f"The file {path.name} is empty.", attempt="a file with a header line and rows.")
+    refuse_large_table(path)
     suffix = path.suffix.lower()
     try:
         if suffix in PARQUET:

@@ -95,7 +95,14 @@ REFUSED: dict[str, Change] = {
     "minus one": _numbers(-1),
     "a truth where a number belongs": _numbers(True),
     "weights beyond counting": lambda m: m.update(weights={"age": HUGE}),
-    "weights of nothing": lambda m: m.update(weights={"age": -1}),
+    "weights below nothing": lambda m: m.update(weights={"age": -1}),
+    "weights of nothing": lambda m: m.update(
+        weights={column["name"]: 0 for column in m["columns"] if column["role"] == "quasi-identifying"}
+    ),
+    "weights of nothing, as texts": lambda m: m.update(
+        weights={column["name"]: "0/7" for column in m["columns"] if column["role"] == "quasi-identifying"}
+    ),
+    "a weight of no column": lambda m: m.update(weights={"Ann of Ulm": 1}),
     "deep parameters": lambda m: m["method"].update(weights=_deep(60)),
     "a name with an end in it": lambda m: m.update(data=["da\x00ta.parquet", *m["data"][1:]]),
     "a matrix beyond counting": lambda m: m.update(matrix=[[HUGE]]),

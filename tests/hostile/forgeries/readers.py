@@ -13,6 +13,7 @@ import reticent as rt
 from reticent.audit.forged import UNCOUNTED
 from reticent.audit.identity import UNPROVEN
 from reticent.cli.failures import known
+from reticent.errors import OutOfMemory
 
 KEPT, REFUSED, SAID, CRASHED, UNSAID = "kept", "refused", "said", "crashed", "kept without the sentence"
 
@@ -49,7 +50,7 @@ def outcome(folder: Path, reader: str = "audit") -> str:
         if isinstance(error, KeyboardInterrupt | SystemExit):
             raise
         told = known(error)
-        if told.exit_code not in (1, 2, 3) or len(str(told)) > 2_000:
+        if (told.exit_code not in (1, 2, 3) and not isinstance(told, OutOfMemory)) or len(str(told)) > 2_000:
             return f"{CRASHED}: {type(error).__name__} in {told}"
         return f"{CRASHED}: {told}" if UNCOUNTED in str(told) else REFUSED
     return found if reader == "audit" else KEPT

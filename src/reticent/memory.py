@@ -1,0 +1,91 @@
+"""How much memory this process may still take, and which errors mean that there was too little.
+
+A limit of addresses (`ulimit -v`) counts what libraries reserve; below it, and in a control group, is what they fill.
+"""
+
+from __future__ import annotations
+
+import errno
+import re
+from pathlib import Path
+
+from reticent.errors import OutOfMemory
+
+try:
+    import resource
+except ImportError:  # there are no such limits on Windows
+    resource = None  # type: ignore[assignment]  # a system without limits has no such module
+
+
+TABLE = 12  # bytes of memory for each byte of a text file of rows, from reading to the audit; measured: 11
+SMALL = 64 << 20  # bytes that are read without looking for room
+RESERVED = 960 << 20  # addresses that libraries take while they are loaded and start their threads
+_WORDS = (
+    "cannot allocate memory",
+    "failed to map segment",
+    "out of memory",
+    "memory allocation",
+    "os error 12",
+    "resource temporarily unavailable",  # no room for the stack of a thread
+)
+
+
+def says_memory(error: BaseException) -> bool:
+    """Whether an error of others means that memory ran out.
+
+    A library that is not loaded, or panics, for lack of it says so in other words each time; under a limit of addresses
+    that is taken for the reason.
+    """
+    if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM):
+        return True
+    if not isinstance(error, ImportError) and type(error).__name__ not in ("PanicException", "ArrowException"):
+        return False
+    return address_limit() is not None or any(word in str(error).lower() for word in _WORDS)
+
+
+def refuse_large_table(path: Path) -> None:
+    """Refuse a file of rows that would not fit under a limit of addresses: libraries end the process where it is met."""
+    need, left = TABLE * path.stat().st_size, addresses_left()
+    if left is not None and need > max(left := left - RESERVED, SMALL):
+        raise OutOfMemory(
+            f"{path.name} is too large for the memory that this process may take.",
+            why=f"Publishing it takes about {need >> 20:,} MiB, and {max(left, 0) >> 20:,} are left (ulimit -v). Nothing was kept.",
+            attempt="a greater limit, or fewer columns or rows at a time.",
+        )
+
+
+def room() -> int | None:
+    """Bytes, the least of all limits; None where the system does not tell."""
+    found = [left for left in (_available(), addresses_left(), _control_group()) if left is not None]
+    return min(found, default=None)
+
+
+def _available() -> int | None:
+    told = re.search(r"MemAvailable:\s+(\d+) kB", _read("/proc/meminfo"))
+    return int(told[1]) * 1024 if told else None
+
+
+def address_limit() -> int | None:
+    """The most addresses that this process may take (`ulimit -v`); None where there is no limit."""
+    if resource is None:
+        return None
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    return None if limit == resource.RLIM_INFINITY else limit
+
+
+def addresses_left() -> int | None:
+    """What the limit leaves; None where there is none."""
+    limit, pages = address_limit(), _read("/proc/self/statm").split()
+    return None if limit is None or not pages else limit - int(pages[0]) * resource.getpagesize()
+
+
+def _control_group() -> int | None:
+    limit, used = (_read(f"/sys/fs/cgroup/memory.{name}").strip() for name in ("max", "current"))
+    return int(limit) - int(used) if limit.isdigit() and used.isdigit() else None
+
+
+def _read(path: str) -> str:
+    try:
+        return Path(path).read_text()
+    except OSError:
+        return ""

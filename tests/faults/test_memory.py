@@ -1,0 +1,122 @@
+"""Memory that runs out, anywhere: exit 74 or an error of ours, nothing kept, the old release whole, no release condemned."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import resource
+import subprocess
+import sys
+
+import pytest
+
+import reticent as rt
+from reticent import memory
+from reticent.cli.main import main
+from reticent.engines import local
+from reticent.errors import OutOfMemory
+from reticent.owner import journal, keeping
+from reticent.release import bundle
+from tests.faults.injected import broken, digests, disagreeing, stale
+from tests.hostile.running import prepare
+
+auditing, publishing = (importlib.import_module(f"reticent.{name}") for name in ("audit.audit", "publish"))
+PLACES = {
+    "reading": (publishing, "read"),
+    "counting": (local, "count"),
+    "applying": (local, "apply"),
+    "writing": (bundle, "write"),
+    "auditing": (auditing, "eyes"),
+    "journalling": (journal, "begin"),
+    "putting in place": (keeping, "_put_in_place"),
+    "noting": (journal, "add_line"),
+}
+PUBLISH = ["publish", "job.toml", "-o", "out/release", "--json"]
+AGAIN = [*PUBLISH, "--force", "--again"]
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    """A folder with a good job; the ledger lies in it."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("RETICENT_LEDGER", str(tmp_path / "ledger"))
+    monkeypatch.delenv("RETICENT_OWNER", raising=False)
+    prepare(tmp_path)
+    return tmp_path.resolve()
+
+
+def run_out(*_, **__):
+    raise MemoryError
+
+
+@pytest.mark.parametrize("where", PLACES)
+@pytest.mark.parametrize("before", [None, PUBLISH], ids=["publish", "replace"])
+def test_memory_that_runs_out_anywhere_ends_with_74_and_leaves_what_was(place, monkeypatch, capsys, where, before):
+    assert before is None or main(before) == 0
+    old = digests(place)
+    capsys.readouterr()
+    with monkeypatch.context() as patch:
+        patch.setattr(*PLACES[where], run_out)
+        assert main(AGAIN) == 74
+    assert json.loads(capsys.readouterr().out)["error"]["kind"] == "OutOfMemory"
+    assert digests(place) == old
+    assert not [*broken(place), *disagreeing(place), *stale(place)]
+    assert main(AGAIN) == 0
+
+
+def test_an_audit_that_runs_out_of_memory_says_nothing_of_the_folder(place, monkeypatch, capsys):
+    assert main(PUBLISH) == 0
+    monkeypatch.setattr(auditing, "eyes", run_out)
+    assert main(["audit", "out/release"]) == 74
+    assert "The memory ran out" in capsys.readouterr().err
+    with pytest.raises(OutOfMemory) as caught:
+        rt.audit("out/release")
+    assert isinstance(caught.value, MemoryError), "who catches Python's own error catches ours"
+
+
+def limited(place, limit, *words):
+    """A command in a process of its own that may take so many bytes of addresses."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "OPENBLAS_NUM_THREADS": "1"}
+    command = [sys.executable, "-m", "reticent", *words]
+    return subprocess.run(command, cwd=place, env=environment, capture_output=True, text=True, check=False,
+                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))  # fmt: skip
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of addresses are Linux's")
+@pytest.mark.parametrize("mebibytes", [80, 300, 1_000, 2_047])
+def test_a_limit_of_addresses_that_is_too_small_is_refused_before_anything_is_loaded(place, mebibytes):
+    assert main(PUBLISH) == 0
+    old = digests(place)
+    for words in (AGAIN, [*PUBLISH[:3], "out/second"], ["audit", "out/release"]):
+        ran = limited(place, mebibytes << 20, *words)
+        assert ran.returncode == 74, ran.stderr
+        assert f"{mebibytes:,} MiB of addresses" in ran.stderr
+    assert digests(place) == old
+    assert not [*broken(place), *disagreeing(place), *stale(place)]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of addresses are Linux's")
+def test_within_two_gibibytes_of_addresses_a_small_table_is_published_replaced_and_audited(place):
+    for words in (PUBLISH, AGAIN, ["audit", "out/release", "--source", "people.csv"]):
+        ran = limited(place, 2 << 30, *words)
+        assert ran.returncode == 0, ran.stderr
+
+
+def test_a_table_that_would_not_fit_under_a_limit_is_refused_with_both_numbers(place, monkeypatch):
+    monkeypatch.setattr(memory, "addresses_left", lambda: memory.RESERVED + (100 << 20))
+    with open("people.csv", "a") as rows:
+        rows.write("\n".join(f"n{at},40,Ulm,flu" for at in range(600_000)) + "\n")
+    with pytest.raises(OutOfMemory, match=r"takes about 1\d\d MiB, and 100 are left"):
+        rt.publish(rt.Job.read("job.toml"), to="out/release")
+    assert not (place / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("error", "short"),
+    [(MemoryError(), True), (OSError(12, "Cannot allocate memory"), True), (OSError(28, "No space"), False),
+     (ImportError("libx.so: failed to map segment from shared object"), True), (ImportError("no module"), False),
+     (ValueError("Cannot allocate memory"), False)],
+)  # fmt: skip
+def test_what_others_call_it_is_known(error, short):
+    assert memory.says_memory(error) is short
