@@ -11,7 +11,9 @@ PROJECT := pyproject.toml setup.py constraints.txt
 # Byte code is made where a module is first imported, not for every module of every package.
 OPTIONS := --quiet --no-compile --disable-pip-version-check --constraint constraints.txt
 PIP     := $(BIN)/python -m pip install $(OPTIONS)
-NEEDED  := import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["dependencies"])
+# What the demo needs is installed by one call of pip: a second one would start and resolve anew.
+NEEDED  := import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
+  print(*project["dependencies"], *project["optional-dependencies"]["charts"])
 PEERS   := pycanon==1.3.6
 EXTRAS  := postgres,excel,statfiles,stats,query,charts,test,lint,browser,docs
 
@@ -28,7 +30,7 @@ install: $(VENV)/.kernels ## install the package in place, with compiled kernels
 build: $(VENV)/.made ## recompile kernels in place where their source is newer (KERNEL=name for one)
 	@$(BIN)/python setup.py --quiet build_ext --inplace --parallel $(JOBS)
 
-demo: $(VENV)/.kernels $(VENV)/.charts ## publish, audit, attack, ask and report a release of built-in data
+demo: $(VENV)/.kernels ## publish, audit, attack, ask and report a release of built-in data
 	@$(BIN)/reticent demo
 
 test: $(VENV)/.test $(VENV)/.kernels ## run the whole suite (ARGS='...' for pytest, JOBS=n processes)
@@ -123,11 +125,6 @@ $(VENV)/.test: $(VENV)/.made $(PROJECT)
 $(VENV)/.lint: $(VENV)/.made $(PROJECT)
 	@$(PIP) $$($(BIN)/python -c 'import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
 	  print(*project["dependencies"], *project["optional-dependencies"]["lint"])')
-	@touch $@
-
-$(VENV)/.charts: $(VENV)/.made $(PROJECT)
-	@$(PIP) $$($(BIN)/python -c 'import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
-	  print(*project["optional-dependencies"]["charts"])')
 	@touch $@
 
 $(VENV)/.docs: $(VENV)/.made $(PROJECT)

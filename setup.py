@@ -7,6 +7,7 @@ that an error, and `KERNELS=none` asks for it.  `KERNEL=name` restricts a build 
 
 import multiprocessing
 import os
+import re
 import sys
 import tempfile
 from pathlib import Path
@@ -16,6 +17,8 @@ from setuptools.command.build_ext import build_ext
 
 # No fast-math and no contraction to fused multiply-add: a guarantee may not be re-associated.
 EXACT = ["-g0", "-ffp-contract=off", "-fno-fast-math"]
+# What Cython writes around a loop runs once for each call: left out of line, it compiles in two thirds of the time.
+SMALL = ["-DCYTHON_INLINE=__attribute__((unused))", "-DCYTHON_USE_DICT_VERSIONS=0"]
 # Nor is anything checked in a loop that its caller has checked; what a kernel's class holds is set where it is made.
 DIRECTIVES = {"language_level": 3, "boundscheck": False, "wraparound": False, "cdivision": True}
 DIRECTIVES |= {"initializedcheck": False, "auto_pickle": False, "binding": False, "emit_code_comments": False}
@@ -34,7 +37,7 @@ def flags(name: str) -> list[str]:
     docs/adr/0007-building.md has the figures.
     """
     level = "-O0" if name == SHARED else "-O3" if name in FASTEST else "-O2"
-    return [] if os.name == "nt" else [level, *EXACT]
+    return [] if os.name == "nt" else [level, *EXACT, *SMALL]
 
 
 def kernels() -> list[Extension]:
@@ -89,6 +92,15 @@ class Kernels(build_ext):
         )  # fmt: skip
         for extension, done in zip(self.extensions, translated, strict=True):
             extension.sources = done.sources
+            inline_ours(Path(done.sources[0]))
+
+
+def inline_ours(source: Path) -> None:
+    """What a kernel asks to be inlined stands in its loops and is, whatever SMALL says of Cython's own."""
+    text = source.read_text(encoding="utf-8")
+    asked = re.sub(r"^static CYTHON_INLINE (?=[\w ]+ __pyx_f_)", "static inline ", text, flags=re.MULTILINE)
+    if asked != text:
+        source.write_text(asked, encoding="utf-8")
 
 
 setup(ext_modules=[] if os.environ.get("KERNELS") == "none" else kernels(), cmdclass={"build_ext": Kernels})

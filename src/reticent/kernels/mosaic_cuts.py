@@ -122,25 +122,19 @@ class Cutter:
         self.capped = self.least[4] == 0 and self.least[5] == 0 and self.limits[1] == 0
         self.floor = max(int(rule[2][0]), 1)
         (self.h, self.before, self.inside, self.lo, self.up, self.x, self.at, self.begin,
-         self.pieces) = (np.zeros(m, np.int64) for _ in range(9))  # fmt: skip
-        self.y = np.zeros(m)
-        self.pv = np.zeros(m, np.int32)
-        self.parts = np.zeros((2, m + 1), np.int64)
+         self.pieces) = np.zeros((9, m), np.int64)  # fmt: skip
+        (self.cell, self.qty, self.order, self.take, self.outc, self.outq,
+         self.pick) = np.zeros((7, rows), np.int32)  # fmt: skip
+        self.own, self.tc = np.zeros((2, 2, rows), np.int32)
+        self.stack, self.oute, self.outn = np.zeros((3, rows + 2), np.int64)
+        self.logc, self.logq = np.zeros((2, log_size), np.int32)
+        self.y, self.outl, self.gl = np.zeros(m), np.zeros(rows + 2), np.zeros(groups)
+        self.pv, self.mate = np.zeros(m, np.int32), np.zeros(64, np.int32)
+        self.parts, self.top, self.gs = np.zeros((2, m + 1), np.int64), np.zeros((16, 7)), np.zeros((groups, 3), np.int64)
         self.box, self.boxes = np.zeros((2, d), np.int32), np.zeros((4, d), np.int32)
-        self.top = np.zeros((16, 7))
-        self.subs, self.pick = np.zeros((9, 2, d), np.int32), np.zeros(rows, np.int32)
-        self.deep, self.picked, self.within = 0, 0, 0
-        (self.cell, self.qty, self.order, self.take, self.outc, self.outq) = (
-            np.zeros(rows, np.int32) for _ in range(6)
-        )
+        self.subs, self.gbox = np.zeros((9, 2, d), np.int32), np.zeros((groups, 2, d), np.int32)
         self.bucket = np.zeros(min(int(space[1][:, 2].max(initial=0)), 4 * rows + 64) + 64, np.int32)
-        self.own, self.tc = np.zeros((2, rows), np.int32), np.zeros((2, rows), np.int32)
-        self.stack, self.oute, self.outn = (np.zeros(rows + 2, np.int64) for _ in range(3))
-        self.outl = np.zeros(rows + 2)
-        self.logc, self.logq = np.zeros(log_size, np.int32), np.zeros(log_size, np.int32)
-        self.gs, self.gl = np.zeros((groups, 3), np.int64), np.zeros(groups)
-        self.gbox = np.zeros((groups, 2, d), np.int32)
-        self.mate = np.zeros(64, np.int32)
+        self.deep, self.picked, self.within = 0, 0, 0
         self.seed, self.noise, self.tries, self.groups = 1, 0.0, 4, 0
         self.spent, self.price = 0.0, 0.0
         self.price_bits(0.0)
