@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import time
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -45,3 +47,22 @@ def _jobs_fit_the_schema():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Job, "from_dict", classmethod(checked))
         yield
+
+
+@pytest.fixture(scope="session")
+def postgres(tmp_path_factory: pytest.TempPathFactory):
+    """The address of a real PostgreSQL server."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        import pgserver
+
+        for attempt in range(4):  # two workers may set up their clusters at once, which its installer does not expect
+            try:
+                server = pgserver.get_server(tmp_path_factory.mktemp("postgres"), cleanup_mode="delete")
+                break
+            except Exception:
+                if attempt == 3:
+                    raise
+                time.sleep(2 + attempt)
+    yield server.get_uri()
+    server.cleanup()

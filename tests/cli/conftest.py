@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,23 +10,14 @@ from pathlib import Path
 import pytest
 
 from reticent.cli.main import main
+from tests.people import CANARY as CANARY
+from tests.people import CITIES as CITIES
+from tests.people import JOB as K_JOB
+from tests.people import csv_text, write_files
+from tests.people import people as some_people
 
-CANARY = "Zquxcanary7741"
-CITIES = {"Ulm": "south", "Bonn": "west", "Kiel": "north", "Jena": "east"}
-JOB = """\
-[source]
-path = "people.csv"
-
-[columns]
-person  = "identifying"
-age     = { role = "quasi-identifying", type = "numeric" }
-city    = { role = "quasi-identifying", hierarchy = "city.csv" }
-illness = "sensitive"
-
-[[promise]]
-model = "k-anonymity"
-k = 5
-
+JOB = f"""\
+{K_JOB}
 [[promise]]
 model = "beta-likeness"
 beta = 2
@@ -68,15 +58,11 @@ class Place:
 
 
 def people(rows: int = 200, seed: int = 5) -> list[list[str]]:
-    """Rows of text; the canary is the name of one person, who is in no way remarkable otherwise."""
-    draw = random.Random(seed)
-    names = [f"p{i:04d}" for i in range(rows - 1)] + [CANARY]
-    illnesses = ["flu", "flu", "cold", "gout", "mumps"]
-    return [[name, str(draw.randint(20, 60)), draw.choice(list(CITIES)), draw.choice(illnesses)] for name in names]
+    return some_people(rows, seed)
 
 
 def write_csv(path: Path, rows: list[list[str]], head: str = "person,age,city,illness") -> None:
-    path.write_text("\n".join([head, *map(",".join, rows)]) + "\n")
+    path.write_text(csv_text(rows, head))
 
 
 @pytest.fixture
@@ -86,9 +72,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path.parent / "cache"))
     found = Place(tmp_path)
-    write_csv(found / "people.csv", people())
-    (found / "city.csv").write_text("".join(f"{city};{part};*\n" for city, part in CITIES.items()))
-    found.job()
+    write_files(tmp_path, 200, JOB)
     return found
 
 

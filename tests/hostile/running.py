@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import io
 import os
-import random
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -18,26 +17,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from reticent.cli.main import main
+from tests.people import CANARY as CANARY
+from tests.people import CITIES as CITIES
+from tests.people import JOB as JOB
+from tests.people import csv_text as csv_text
+from tests.people import people as some_people
+from tests.people import write_files
 
-CANARY = "Zquxcanary7741"
 CPU_SECONDS = 10
 SCREEN = 4_000  # characters: 50 lines of 80
 ALLOWED = {0, 1, 2, 3, 74}
-CITIES = {"Ulm": "south", "Bonn": "west", "Kiel": "north", "Jena": "east"}
-JOB = """\
-[source]
-path = "people.csv"
-
-[columns]
-person  = "identifying"
-age     = { role = "quasi-identifying", type = "numeric" }
-city    = { role = "quasi-identifying", hierarchy = "city.csv" }
-illness = "sensitive"
-
-[[promise]]
-model = "k-anonymity"
-k = 5
-"""
 _ESCAPES = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
@@ -61,23 +50,13 @@ class Ran:
     left: frozenset[str]
 
 
-def people(rows: int = 60, seed: int = 5) -> list[list[str]]:
-    """Rows of text; the canary is the name of one person and the city's name of nobody."""
-    draw = random.Random(seed)
-    names = [f"p{i:04d}" for i in range(rows - 1)] + [CANARY]
-    illnesses = ["flu", "flu", "cold", "gout", "mumps"]
-    return [[name, str(draw.randint(20, 60)), draw.choice(list(CITIES)), draw.choice(illnesses)] for name in names]
-
-
-def csv_text(rows: list[list[str]], head: str = "person,age,city,illness") -> str:
-    return "\n".join([head, *map(",".join, rows)]) + "\n"
+def people(rows: int = 60) -> list[list[str]]:
+    return some_people(rows)
 
 
 def prepare(folder: Path) -> None:
     """people.csv, city.csv and job.toml: good ones."""
-    (folder / "people.csv").write_text(csv_text(people()))
-    (folder / "city.csv").write_text("".join(f"{city};{part};*\n" for city, part in CITIES.items()))
-    (folder / "job.toml").write_text(JOB)
+    write_files(folder, 60)
 
 
 def run(folder: Path, case: Case) -> Ran:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-import time
-import warnings
 from contextlib import closing
 from itertools import pairwise
 
@@ -161,24 +159,6 @@ def test_the_bounds_are_tight():
             assert (found.lower, found.upper) == oracle.count_bounds(
                 entries, domain, selected, {v for v in domain if v <= 20}
             )
-
-
-@pytest.fixture(scope="module")
-def postgres(tmp_path_factory):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        import pgserver
-
-        for attempt in range(4):  # two workers may set up their clusters at once, which its installer does not expect
-            try:
-                server = pgserver.get_server(tmp_path_factory.mktemp("postgres"), cleanup_mode="delete")
-                break
-            except Exception:
-                if attempt == 3:
-                    raise
-                time.sleep(2 + attempt)
-    yield server.get_uri()
-    server.cleanup()
 
 
 def test_databases_give_the_same_numbers(made, tmp_path, postgres):

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import datetime
 import sqlite3
-import time
-import warnings
 
 import duckdb
 import polars as pl
@@ -24,24 +22,6 @@ def people() -> pl.DataFrame:
             "illness": [["flu", "cold", "gout"][i % 3] for i in range(rows)],
         }
     )
-
-
-@pytest.fixture(scope="session")
-def postgres(tmp_path_factory):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        import pgserver
-
-        for attempt in range(4):  # two workers may set up their clusters at once, which its installer does not expect
-            try:
-                server = pgserver.get_server(tmp_path_factory.mktemp("postgres"), cleanup_mode="delete")
-                break
-            except Exception:
-                if attempt == 3:
-                    raise
-                time.sleep(2 + attempt)
-    yield server.get_uri()
-    server.cleanup()
 
 
 @pytest.fixture(params=["postgresql", "duckdb", "sqlite"])
