@@ -21,7 +21,7 @@ def many(rows: int, size: float) -> int:
 
 
 class Buckets:
-    """`begin` with so many, `put` rows, `close`, then read the `frames`; each is removed once it is read."""
+    """`begin` with so many, `put` rows, `finish`, then read the `frames`; each is removed once it is read."""
 
     def __init__(self, folder: Path):
         self.folder, self.count = folder, 0
@@ -65,12 +65,14 @@ class Buckets:
             found.columns = self.names
             yield found
 
+    def finish(self) -> None:
+        """Nothing is put any more; what the disk refuses of the last rows is told here."""
+        for writer, file in zip(self.writers, self.files, strict=True):
+            writer.close()
+            file.close()
+
     def close(self) -> None:
-        """Nothing is put any more; what a full disk refused is not tried again."""
-        try:
-            for writer in self.writers:
-                writer.close()
-        finally:
-            for file in self.files:
-                with suppress(OSError):
-                    file.close()
+        """After a failure too; what a disk refused is not told twice."""
+        for file in self.files:
+            with suppress(OSError):
+                file.close()

@@ -136,6 +136,7 @@ class Carrying:
                 buckets.put(number, beside.with_columns(pl.Series(ENTRY, ranks.take(cell))))
                 pace.add(len(frame))
             tally.finish()
+            buckets.finish()
         return buckets
 
     def _shuffled(self, frames: Iterator[pl.DataFrame]) -> Iterator[tuple[np.ndarray, pl.DataFrame]]:
@@ -157,6 +158,7 @@ class Carrying:
                     buckets.begin(many(rows, frame.estimated_size() / max(len(frame), 1)))
                 at = first[rank[frame[ENTRY].to_numpy()]] * buckets.count // rows
                 buckets.put(at.astype(np.int64), frame)
+            buckets.finish()
         for frame in buckets.frames():
             entry, carried = _parted(frame)
             order = local.by_place(self.place[entry], carried)
