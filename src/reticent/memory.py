@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import errno
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from reticent.errors import OutOfMemory
@@ -43,14 +44,14 @@ def says_memory(error: BaseException) -> bool:
     return address_limit() is not None or any(word in str(error).lower() for word in _WORDS)
 
 
-def refuse_large_table(path: Path) -> None:
-    """Refuse a file of rows that would not fit under a limit of addresses: libraries end the process where it is met."""
-    need, left = TABLE * path.stat().st_size, addresses_left()
+def refuse_large_table(paths: Sequence[Path]) -> None:
+    """Refuse files of rows that would not fit under a limit of addresses: libraries end the process where it is met."""
+    need, left = TABLE * sum(path.stat().st_size for path in paths), addresses_left()
     if left is not None and need > max(left := left - RESERVED, SMALL):
         raise OutOfMemory(
-            f"{path.name} is too large for the memory that this process may take.",
+            f"{paths[0].name} is too large for the memory that this process may take.",
             why=f"Publishing it takes about {need >> 20:,} MiB, and {max(left, 0) >> 20:,} are left (ulimit -v). Nothing was kept.",
-            attempt="a greater limit, or fewer columns or rows at a time.",
+            attempt="a greater limit, or --engine stream.",
         )
 
 

@@ -66,7 +66,7 @@ def test_exactly_the_files_whose_records_are_equally_wide_pass(tmp_path_factory,
     path.write_text(text.getvalue(), newline="")
     before, ragged._AT_ONCE = ragged._AT_ONCE, at_once
     try:
-        ragged.refuse_ragged(path, ",", '"', None)
+        ragged.refuse_ragged(path, ",", '"')
         passed = True
     except SourceError:
         passed = False

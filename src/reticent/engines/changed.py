@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import numpy as np
 
 from reticent.engines.locate import NOWHERE
@@ -28,9 +31,18 @@ class Tally:
             raise changed()
 
 
+@contextmanager
+def read_again() -> Iterator[None]:
+    """Rows that were read once can be read again, unless the source is another, or is gone."""
+    try:
+        yield
+    except SourceError:
+        raise changed() from None
+
+
 def changed() -> SourceError:
     return SourceError(
-        "The source changed while it was published.",
+        "The source changed while it was published, or is gone.",
         why="Its rows were counted first and read again to be published, and the two do not agree.",
         attempt="publishing when nobody writes to it, or a copy of it.",
     )

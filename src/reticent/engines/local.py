@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
-from reticent.engines.changed import Tally
+from reticent.engines.changed import Tally, read_again
 from reticent.engines.engine import PLAINLY, Counted, Working
 from reticent.engines.locate import cells_of_rows
 from reticent.errors import SourceError
@@ -77,7 +77,8 @@ def _carry(
 ) -> Whole:
     """Each row's entry of the recipe and its carried columns, in shuffled order or sorted, withheld rows left out."""
     keys = counted.combinations.columns
-    rows = collect(keyed(lazy, keys).select(*keys, *carried), "Reading the carried columns")
+    with read_again():
+        rows = collect(keyed(lazy, keys).select(*keys, *carried), "Reading the carried columns")
     cell = cells_of_rows(rows.select(keys), counted.combinations, counted.cell)
     again = Tally(counted.cells)
     again.add(cell)

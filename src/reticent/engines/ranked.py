@@ -7,6 +7,7 @@ the order, so buckets sorted one by one give every row its rank, the very one th
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -66,7 +67,8 @@ class Ranks:
 
     def settle(self) -> None:
         """Rank the rows, bucket by bucket; every cell must have been given the rows that were counted."""
-        self.close()
+        for file in self.files:
+            file.close()  # what the disk refuses of the last rows is told here
         if not self.files:
             return
         with open(self.folder / "entries", "wb") as file:  # written out, so that a full disk is told here
@@ -92,5 +94,7 @@ class Ranks:
         return found
 
     def close(self) -> None:
+        """After a failure too; what a disk refused is not told twice."""
         for file in self.files:
-            file.close()
+            with suppress(OSError):
+                file.close()

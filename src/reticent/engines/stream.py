@@ -9,6 +9,7 @@ altogether.  Of kinds that are sorted, buckets are read back into buckets by pla
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -18,7 +19,7 @@ import polars as pl
 
 from reticent.engines import local
 from reticent.engines.buckets import BYTES, Buckets, many
-from reticent.engines.changed import Tally
+from reticent.engines.changed import Tally, read_again
 from reticent.engines.engine import PLAINLY, Counted, Working
 from reticent.engines.expanded import expanded
 from reticent.engines.locate import Locator
@@ -55,7 +56,7 @@ class Stream:
     name: ClassVar[str] = "stream"
 
     def scan(self, source: Source, frame: Any = None) -> pl.LazyFrame:
-        return sources.scan(source, frame)
+        return sources.scan(source, frame, by_pieces=True)
 
     def look(self, rows: pl.LazyFrame, columns: Mapping[str, Column], how: Working = PLAINLY) -> beside.Beside:
         names = beside.asked(columns)
@@ -107,12 +108,9 @@ class Carrying:
 
     def pieces(self, rows: pl.LazyFrame, names: list[str]) -> Iterator[Piece]:
         folder = self.how.room()
-        ranks = Ranks(self.recipe, self.rng, folder)
-        try:
+        with closing(Ranks(self.recipe, self.rng, folder)) as ranks:
             buckets = self._scattered(rows, names, ranks, folder / "scattered")
             ranks.settle()
-        finally:
-            ranks.close()
         shown = np.zeros(len(self.recipe.group), bool)
         shown[self.recipe.shown] = True
         kept = (_shown(frame, ranks, shown) for frame in buckets.frames())
@@ -126,20 +124,19 @@ class Carrying:
         doing, keys, cells = "Reading the carried columns", self.counted.combinations.columns, self.counted.cells
         wanted = local.keyed(rows, keys).select(*keys, *names)
         locator, tally = Locator.of(self.counted.combinations, self.counted.cell), Tally(cells)
-        pace = Pace("writing", cells.rows, self.how.progress)
-        buckets = Buckets(folder, 1)
-        for frame in batches(wanted, doing, at_once(wanted)):
-            if not pace.done:
-                buckets = Buckets(
-                    folder, many(cells.rows, frame.select(names).estimated_size() / max(len(frame), 1) + 8)
-                )
-            cell = locator.cells(frame.select(keys))
-            tally.add(cell)
-            number = self.rng.words("bucket", pace.done, len(frame)) >> np.uint64(64 - 8)
-            entry = pl.Series(ENTRY, ranks.take(cell))
-            buckets.put(number % np.uint64(len(buckets.paths)), _texts(frame.select(names)).with_columns(entry))
-            pace.add(len(frame))
-        tally.finish()
+        pace, buckets = Pace("writing", cells.rows, self.how.progress), Buckets(folder)
+        with closing(buckets), read_again():
+            for frame in batches(wanted, doing, at_once(wanted)):
+                beside = _texts(frame.select(names))
+                if not pace.done:
+                    buckets.begin(many(cells.rows, beside.estimated_size() / max(len(frame), 1) + 8))
+                cell = locator.cells(frame.select(keys))
+                tally.add(cell)
+                number = self.rng.words("bucket", pace.done, len(frame)) % np.uint64(buckets.count)
+                buckets.put(number, beside.with_columns(pl.Series(ENTRY, ranks.take(cell))))
+                pace.add(len(frame))
+            tally.finish()
+            buckets.finish()
         return buckets
 
     def _shuffled(self, frames: Iterator[pl.DataFrame]) -> Iterator[tuple[np.ndarray, pl.DataFrame]]:
@@ -154,13 +151,15 @@ class Carrying:
         rank = np.unique(self.place, return_inverse=True)[1].reshape(-1)
         held = np.bincount(rank[recipe.shown], weights=recipe.quota[recipe.shown], minlength=int(rank.max()) + 1)
         first, rows = np.cumsum(held) - held, max(int(held.sum()), 1)
-        buckets: Buckets | None = None
-        for frame in frames:
-            if buckets is None:
-                buckets = Buckets(folder, many(rows, frame.estimated_size() / max(len(frame), 1)))
-            at = first[rank[frame[ENTRY].to_numpy()]] * len(buckets.paths) // rows
-            buckets.put(at.astype(np.int64), frame)
-        for frame in buckets.frames() if buckets is not None else ():
+        buckets = Buckets(folder)
+        with closing(buckets):
+            for frame in frames:
+                if not buckets.count:
+                    buckets.begin(many(rows, frame.estimated_size() / max(len(frame), 1)))
+                at = first[rank[frame[ENTRY].to_numpy()]] * buckets.count // rows
+                buckets.put(at.astype(np.int64), frame)
+            buckets.finish()
+        for frame in buckets.frames():
             entry, carried = _parted(frame)
             order = local.by_place(self.place[entry], carried)
             yield entry[order], carried[order]

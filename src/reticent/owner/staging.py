@@ -35,19 +35,29 @@ _LEFT: set[Path] = set()  # folders that outlive the block that staged them
 def staged(target: Path | None) -> Iterator[Path]:
     """An empty folder on the target's file system, or a temporary one: only its maker can read it, and it goes if the
     block fails."""
-    lacking = [] if target is None else [parent for parent in target.parents if not parent.exists()]
     folder: Path | None = None
+    with _new_parents(target):
+        try:
+            with writing(target):
+                if target is not None:
+                    target.parent.mkdir(parents=True, exist_ok=True)
+                place = Path(tempfile.gettempdir()) if target is None else target.parent
+                with deferred():
+                    folder = _begun(place)
+            yield folder
+        except BaseException:
+            if folder is not None and folder not in _LEFT:
+                discard(folder)
+            raise
+
+
+@contextmanager
+def _new_parents(target: Path | None) -> Iterator[None]:
+    """Folders above the target that the block makes go with it if it fails."""
+    lacking = [] if target is None else [parent for parent in target.parents if not parent.exists()]
     try:
-        with writing(target):
-            if target is not None:
-                target.parent.mkdir(parents=True, exist_ok=True)
-            place = Path(tempfile.gettempdir()) if target is None else target.parent
-            with deferred():
-                folder = _begun(place)
-        yield folder
+        yield
     except BaseException:
-        if folder is not None and folder not in _LEFT:
-            discard(folder)
         with suppress(OSError):
             for parent in lacking:  # the innermost first; one that somebody else uses by now is not empty
                 parent.rmdir()
@@ -69,7 +79,7 @@ def new_file(target: Path, *, only_new: bool = False) -> Iterator[Path]:
 @contextmanager
 def scratch(target: Path | None) -> Iterator[Callable[[], Path]]:
     """Makes folders for what does not fit memory, staged as a release is; all of them are gone when the block ends."""
-    with ExitStack() as made:
+    with _new_parents(target), ExitStack() as made:
 
         def room() -> Path:
             folder = made.enter_context(staged(target))

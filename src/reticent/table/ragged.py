@@ -8,35 +8,37 @@ header's, the file is read record by record to say which line it is.
 from __future__ import annotations
 
 import csv
+import io
 from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 
 from reticent.errors import SourceError
+from reticent.table.opened import opened
 
 _AT_ONCE = 1 << 24  # bytes
 _NEWLINE = 10
 
 
-def refuse_ragged(path: Path, delimiter: str, quote: str, encoding: str | None) -> None:
-    """`encoding` is None for UTF-8; a file that has not changed is looked at once."""
+def refuse_ragged(path: Path, delimiter: str, quote: str, encoding: str = "utf-8") -> None:
+    """A file that has not changed is looked at once."""
     found = path.stat()
     _looked_at(path, delimiter, quote, encoding, found.st_mtime_ns, found.st_size)
 
 
 @lru_cache(maxsize=32)
-def _looked_at(path: Path, delimiter: str, quote: str, encoding: str | None, *_: int) -> None:
+def _looked_at(path: Path, delimiter: str, quote: str, encoding: str, *_: int) -> None:
     if len(delimiter) != 1 or len(quote) > 1 or not (delimiter + quote).isascii():
         return  # the reader refuses these itself
-    if _is_even(path, ord(delimiter), ord(quote) if quote else None):
+    if _is_even(path, encoding, ord(delimiter), ord(quote) if quote else None):
         return
     how = {
         "delimiter": delimiter,
         "quotechar": quote or None,
         "quoting": csv.QUOTE_MINIMAL if quote else csv.QUOTE_NONE,
     }
-    with open(path, encoding=encoding or "utf-8-sig", errors="replace", newline="") as handle:
+    with opened(path, encoding) as raw, io.TextIOWrapper(raw, "utf-8-sig", errors="replace", newline="") as handle:
         rows = csv.reader(handle, **how)  # type: ignore[arg-type]  # a dictionary of options of several types
         try:
             width, line = len(next(rows, [])), 1 + rows.line_num
@@ -56,10 +58,10 @@ def _ragged(path: Path, line: int, fields: int, width: int) -> SourceError:
     )
 
 
-def _is_even(path: Path, mark: int, quote: int | None) -> bool:
+def _is_even(path: Path, encoding: str, mark: int, quote: int | None) -> bool:
     """Whether each record has as many marks as the first one, quotes being taken for pairs."""
     width, marks, inside, ended = None, 0, 0, True
-    with open(path, "rb") as handle:
+    with opened(path, encoding) as handle:
         while chunk := handle.read(_AT_ONCE):
             data = np.frombuffer(chunk, np.uint8)
             outside = np.full(len(data), not inside)

@@ -1,4 +1,4 @@
-"""CSV files: text with a mark between fields, read whole and as text."""
+"""CSV files: text with a mark between fields, each field read as text."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from typing import Any
 import polars as pl
 
 from reticent.errors import SourceError, shortened
+from reticent.table.in_parts import scan_in_parts
+from reticent.table.opened import is_plain, opened, suffix_of
 from reticent.table.ragged import refuse_ragged
 
 HEADER = 1 << 24  # bytes of the first line
-_UTF8 = ("utf-8", "utf8")
 _MARKS = {"delimiter": 'delimiter = ";".', "quote": 'quote = "\'", or quote = "" for none.'}
 
 
@@ -39,22 +40,21 @@ def scan(
     path: Path, delimiter: str | None, quote: str, encoding: str, *, empty_is_missing: bool = True
 ) -> pl.LazyFrame:
     """The rows, lazily, each field a text."""
-    read: Any = path
-    recoded = encoding.lower().replace("_", "-") not in _UTF8
-    if recoded:
-        read = _recoded(path, encoding)
-    mark = delimiter or likeliest_delimiter(path)
-    refuse_ragged(path, mark, quote, encoding if recoded else None)
+    mark = delimiter or likeliest_delimiter(path, encoding)
+    refuse_ragged(path, mark, quote, encoding)
     names = header(str(path), delimiter, quote, encoding)
+    how: Any = {"separator": mark, "infer_schema": False, "empty_string_is_null": empty_is_missing}
+    if not is_plain(path, encoding):
+        if len(set(names)) != len(names):
+            names = [f"{name}\x00{at}" if name in names[:at] else name for at, name in enumerate(names)]
+        return scan_in_parts(path, names, encoding, quote, **how)
     lazy = pl.scan_csv(
-        read,
+        path,
         # Its own reading of the header leaves doubled quotes as they are; repeated names are refused by who asks for them.
         with_column_names=lambda found: names if len(set(names)) == len(names) == len(found) else found,
-        separator=mark,
         quote_char=quote or None,
-        infer_schema=False,
-        empty_string_is_null=empty_is_missing,
         glob=False,
+        **how,
     )
     # A scan of some columns does not count the fields of a row: a stray delimiter would move values, names even, into
     # the columns beside them unnoticed.  This keeps the scan whole.
@@ -65,29 +65,17 @@ def _whole(frame: pl.DataFrame) -> pl.DataFrame:
     return frame
 
 
-def _recoded(path: Path, encoding: str) -> bytes:
-    try:
-        return path.read_bytes().decode(encoding).encode()
-    except UnicodeError as error:
-        place = f" (byte {error.start})" if isinstance(error, UnicodeDecodeError) else ""
-        raise SourceError(
-            f"The file {path.name} is not {encoding}{place}.",
-            attempt='another encoding, e.g. encoding = "latin-1".',
-        ) from None
-
-
 def header(path: str, delimiter: str | None, quote: str, encoding: str) -> list[str]:
     """The names in the first line, repeated ones repeated."""
-    raw = _first_line(Path(path))
     try:
-        text = raw.decode("utf-8-sig") if encoding.lower() in _UTF8 else _first_text(path, encoding)
+        text = _first_line(Path(path), encoding).decode("utf-8-sig")
     except UnicodeError as error:
         place = f" (byte {error.start})" if isinstance(error, UnicodeDecodeError) else ""
         raise SourceError(
             f"The header of {Path(path).name} is not {encoding}{place}.",
             attempt='the file\'s encoding, e.g. encoding = "latin-1".',
         ) from None
-    mark = delimiter or likeliest_delimiter(Path(path))
+    mark = delimiter or likeliest_delimiter(Path(path), encoding)
     how: Any = {"quotechar": quote} if quote else {"quoting": csv.QUOTE_NONE}
     try:
         return next(csv.reader(io.StringIO(text, newline=""), delimiter=mark, **how), [])
@@ -99,14 +87,8 @@ def header(path: str, delimiter: str | None, quote: str, encoding: str) -> list[
         ) from None
 
 
-def _first_text(path: str, encoding: str) -> str:
-    """The first line of a file whose line ends may be more than one byte."""
-    with open(path, encoding=encoding, newline="\n") as handle:
-        return handle.readline(HEADER)
-
-
-def _first_line(path: Path) -> bytes:
-    with open(path, "rb") as handle:
+def _first_line(path: Path, encoding: str = "utf-8") -> bytes:
+    with opened(path, encoding) as handle:
         raw = handle.readline(HEADER + 1)
     if len(raw) > HEADER:
         raise SourceError(
@@ -122,9 +104,9 @@ def _first_line(path: Path) -> bytes:
     return raw
 
 
-def likeliest_delimiter(path: Path) -> str:
+def likeliest_delimiter(path: Path, encoding: str = "utf-8") -> str:
     """A tab in a .tsv file, else the mark that is most frequent in the first line."""
-    if path.suffix.lower() == ".tsv":
+    if suffix_of(path) == ".tsv":
         return "\t"
-    head = _first_line(path).decode("latin-1")
+    head = _first_line(path, encoding).decode("latin-1")
     return max((",", ";", "\t", "|"), key=head.count)

@@ -18,13 +18,12 @@ from reticent.memory import refuse_large_table
 from reticent.redaction import is_address
 from reticent.table import separated
 from reticent.table.formats import EXCEL, STATISTICS
-
-CSV, PARQUET, ARROW = {".csv", ".tsv", ".txt", ".data"}, {".parquet", ".pq"}, {".arrow", ".feather", ".ipc"}
+from reticent.table.several import ARROW, CSV, PARQUET, Files, files_of, refuse_unlike
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """A file and how to read it, or a database's `url` with a `table` or a `query`.
+    """A file, a folder or a pattern of files and how to read them, or a database's `url` with a `table` or a `query`.
 
     `missing` lists the texts that mean null, beside the empty field of a CSV.
     """
@@ -60,9 +59,12 @@ class Source:
             raise SourceError(f"empty = {self.empty!r} is not known.", attempt='"missing" or "value".')
 
 
-def scan(source: Source, frame: Any = None) -> pl.LazyFrame:
-    """The rows, lazily, texts that mean missing as null."""
-    lazy = _of_frame(frame) if frame is not None else _of_database(source) if source.url else _of_file(source)
+def scan(source: Source, frame: Any = None, *, by_pieces: bool = False) -> pl.LazyFrame:
+    """The rows, lazily, texts that mean missing as null; `by_pieces`: they need not fit memory."""
+    if frame is not None:
+        lazy = _of_frame(frame)
+    else:
+        lazy = _of_database(source) if source.url else _of_file(source, by_pieces)
     schema = _schema(lazy)
     if not len(schema):
         raise SourceError("The source has no columns.", why=_where(source), attempt="a file with a header line.")
@@ -96,18 +98,14 @@ def columns(source: Source, frame: Any = None, lazy: pl.LazyFrame | None = None)
         return _schema(frame).names()
     if frame is not None:
         return [str(name) for name in getattr(frame, "column_names", None) or frame.columns]
-    if source.url is None and _suffix(source) in CSV:
+    if source.url is None and source.path is not None and (files := files_of(source.path)).suffix in CSV:
         _of_file(source)
-        return separated.header(source.path or "", source.delimiter, source.quote, source.encoding)
+        return separated.header(str(files.paths[0]), source.delimiter, source.quote, source.encoding)
     return (scan(source) if lazy is None else lazy).collect_schema().names()
 
 
 def _where(source: Source) -> str:
     return f"Read from {source.path}." if source.path else "Read from a frame."
-
-
-def _suffix(source: Source) -> str:
-    return Path(source.path or "").suffix.lower()
 
 
 def _of_frame(frame: Any) -> pl.LazyFrame:
@@ -138,16 +136,27 @@ def _of_database(source: Source) -> pl.LazyFrame:
     return read(str(source.url), source.table, source.query).lazy()
 
 
-def _of_file(source: Source) -> pl.LazyFrame:
+def _of_file(source: Source, by_pieces: bool) -> pl.LazyFrame:
     if source.path is None:
         raise SourceError("The job names no source.", attempt="a path in [source], or frame=.")
-    path = Path(source.path)
-    if not path.exists():
-        raise SourceUnreachable(
-            f"There is no file {path}.", attempt="a path relative to the working directory or to the job file."
-        )
-    if path.is_dir():
-        raise SourceError(f"{path} is a folder.", attempt="a single file.")
+    files = files_of(source.path)
+    for path in files.paths:
+        _refuse_empty(path)
+    if not by_pieces:
+        refuse_large_table(files.paths)
+    suffix, name = files.suffix, Path(source.path).name
+    try:
+        lazy = _scanned(files, source)
+        lazy.collect_schema()
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise SourceError(
+            f"The file {name} cannot be read as {suffix[1:]}: {type(error).__name__}.",
+            attempt="the right file type, delimiter and encoding.",
+        ) from None
+    return lazy
+
+
+def _refuse_empty(path: Path) -> None:
     try:
         with open(path, "rb") as handle:
             empty = not handle.read(1)
@@ -155,27 +164,27 @@ def _of_file(source: Source) -> pl.LazyFrame:
         raise SourceUnreachable(f"The file {path.name} cannot be read: {error.strerror}.") from None
     if empty:
         raise SourceError(f"The file {path.name} is empty.", attempt="a file with a header line and rows.")
-    refuse_large_table(path)
-    suffix = path.suffix.lower()
-    try:
-        if suffix in PARQUET:
-            lazy = pl.scan_parquet(path)
-        elif suffix in ARROW:
-            lazy = pl.scan_ipc(path)
-        elif suffix in CSV:
-            missing = source.empty == "missing"
-            lazy = separated.scan(path, source.delimiter, source.quote, source.encoding, empty_is_missing=missing)
-        elif suffix in EXCEL or suffix in STATISTICS:
-            lazy = _of_program(path)
-        else:
-            raise SourceError(f"The file type {suffix!r} is not known.", attempt=".csv, .parquet or .arrow.")
-        lazy.collect_schema()
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise SourceError(
-            f"The file {path.name} cannot be read as {suffix[1:]}: {type(error).__name__}.",
-            attempt="the right file type, delimiter and encoding.",
-        ) from None
-    return lazy
+
+
+def _scanned(files: Files, source: Source) -> pl.LazyFrame:
+    paths, suffix = list(files.paths), files.suffix
+    if suffix in PARQUET:
+        if len(paths) > 1:
+            refuse_unlike(paths, [dict(pl.read_parquet_schema(path)) for path in paths])
+        return pl.scan_parquet(paths, hive_partitioning=files.hive, glob=False)
+    if suffix in ARROW:
+        if len(paths) > 1:
+            refuse_unlike(paths, [dict(pl.read_ipc_schema(path)) for path in paths])
+        return pl.concat([pl.scan_ipc(path) for path in paths])
+    if suffix in CSV:
+        how: Any = (source.delimiter, source.quote, source.encoding)
+        parts = [separated.scan(path, *how, empty_is_missing=source.empty == "missing") for path in paths]
+        if len(paths) > 1:
+            refuse_unlike(paths, [dict(part.collect_schema()) for part in parts])
+        return pl.concat(parts) if len(parts) > 1 else parts[0]
+    if suffix in EXCEL or suffix in STATISTICS:
+        return _of_program(paths[0])
+    raise SourceError(f"The file type {suffix!r} is not known.", attempt=".csv, .parquet or .arrow.")
 
 
 def _of_program(path: Path) -> pl.LazyFrame:

@@ -1,0 +1,91 @@
+"""A source of several files: a folder of Parquet files, with or without hive partitions, a pattern such as `day-*.csv`.
+
+Files stand in the order of their names.  All must have the same columns of the same types: a file that lacks one is refused by
+its name.  What begins with `_` or `.` is not data, as Spark and its kin leave it beside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from glob import glob
+from pathlib import Path
+
+import polars as pl
+
+from reticent.errors import SourceError, SourceUnreachable, listed
+from reticent.table.opened import suffix_of
+
+CSV, PARQUET, ARROW = {".csv", ".tsv", ".txt", ".data"}, {".parquet", ".pq"}, {".arrow", ".feather", ".ipc"}
+_PATTERN = "*?["
+
+
+@dataclass(frozen=True)
+class Files:
+    """The files of a source, all of one kind; `hive`: folders above them say the values of further columns."""
+
+    paths: tuple[Path, ...]
+    hive: bool = False
+
+    @property
+    def suffix(self) -> str:
+        return suffix_of(self.paths[0])
+
+
+def files_of(name: str) -> Files:
+    """The files that a source's path names."""
+    path = Path(name)
+    if path.is_dir():
+        return _together(path, sorted(found for found in path.rglob("*") if found.is_file()), path)
+    if path.exists():
+        return Files((path,))
+    if any(mark in name for mark in _PATTERN):
+        return _together(path, sorted(found for one in glob(name, recursive=True) if (found := Path(one)).is_file()))
+    raise SourceUnreachable(
+        f"There is no file {path}.", attempt="a path relative to the working directory or to the job file."
+    )
+
+
+def _together(path: Path, found: Iterable[Path], root: Path | None = None) -> Files:
+    paths = tuple(one for one in found if not any(part.startswith(("_", ".")) for part in _below(one, root)))
+    kinds = {_kind(one) for one in paths}
+    if not paths or kinds == {""}:
+        what = f"{path} is a folder and holds" if root else f"The pattern {path} names"
+        raise SourceError(f"{what} no Parquet, Arrow or CSV file.", attempt="a file, or a folder of Parquet files.")
+    if len(kinds) > 1:
+        raise SourceError(
+            f"The files of {path} are not of one kind.", why=f"There are {listed(sorted(one or 'others' for one in kinds))}.",
+            attempt="a pattern that names some of them, such as *.parquet.",
+        )  # fmt: skip
+    hive = root is not None and kinds == {"Parquet"} and any("=" in part for part in _below(paths[0], root)[:-1])
+    return Files(paths, hive)
+
+
+def _below(path: Path, root: Path | None) -> tuple[str, ...]:
+    return (path.name,) if root is None else path.relative_to(root).parts
+
+
+def _kind(path: Path) -> str:
+    suffix = suffix_of(path)
+    return next((name for name, known in (("CSV", CSV), ("Parquet", PARQUET), ("Arrow", ARROW)) if suffix in known), "")
+
+
+def refuse_unlike(paths: Sequence[Path], schemas: Sequence[dict[str, pl.DataType]]) -> None:
+    """All files have the columns of the first, in its order and types."""
+    first = schemas[0]
+    for path, schema in zip(paths, schemas, strict=True):
+        if schema == first and list(schema) == list(first):
+            continue
+        lacking = [name for name in first if name not in schema]
+        more = [name for name in schema if name not in first]
+        other = [name for name in schema if name in first and schema[name] != first[name]]
+        said = [
+            f"{len(names)} {what}"
+            for names, what in ((lacking, "lack"), (more, "are more"), (other, "differ"))
+            if names
+        ]
+        raise SourceError(
+            f"The file {path.name} has other columns than {paths[0].name}.",
+            why=f"Of its columns {', '.join(said) or 'the order differs'}.",
+            attempt="files with the same columns and types.",
+        )

@@ -1,0 +1,212 @@
+"""What `stream` does on its own: ranks sorted on disk, rows shuffled by buckets, values counted by hashes, progress in words."""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+from itertools import permutations, product
+from math import factorial
+from unittest import mock
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import reticent as rt
+from reticent.engines import local, ranked, stream
+from reticent.engines.engine import Working
+from reticent.engines.expanded import expanded
+from reticent.engines.looked import Repeated
+from reticent.engines.pace import Pace
+from reticent.errors import ColumnError, JobError, SourceError
+from reticent.randomness import Random
+from reticent.recipe.recipe import WITHHELD, Recipe
+from reticent.table import beside
+from tests.engines.sameness import in_pieces
+
+
+def split_recipe(rows: int, quotas: list[tuple[int, int]]):
+    """One cell of identical rows, shared among groups and withheld."""
+    frame = pl.DataFrame({"age": [30] * rows, "illness": ["flu"] * rows, "note": list(range(rows))})
+    columns = {"age": rt.quasi(), "illness": rt.sensitive(), "note": rt.insensitive()}
+    counted = local.count(frame.lazy(), columns)
+    group, quota = np.array([g for g, _ in quotas]), np.array([q for _, q in quotas])
+    return counted, Recipe(counted.cells, np.zeros(len(quotas), np.int64), group, quota, 2), frame
+
+
+def carried(found, recipe, rng, frame, folder):
+    """(entry, note) of each published row, in the order of the release."""
+    pieces = stream.ENGINE.apply(found, recipe, rng, frame.lazy(), None, Working(room=lambda: folder))
+    return [pair for piece in pieces for pair in zip(piece.entry, piece.carried["note"], strict=True)]
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.lists(st.integers(1, 9), min_size=1, max_size=4), min_size=1, max_size=6), st.integers(0, 5))
+def test_ranks_sorted_on_disk_are_those_of_sorting_everything(tmp_path_factory, quotas, seed):
+    counts = np.array([sum(cell) for cell in quotas])
+    draw = np.random.default_rng(seed)
+    of_row = draw.permutation(np.repeat(np.arange(len(quotas)), counts))
+    cells = local.count(pl.LazyFrame({"q": [1], "s": ["x"]}), COLUMNS).cells
+    recipe = Recipe(
+        _with(cells, counts),
+        np.repeat(np.arange(len(quotas)), [len(cell) for cell in quotas]),
+        np.arange(sum(map(len, quotas))),
+        np.concatenate(quotas),
+        sum(map(len, quotas)),
+    )
+    with in_pieces():
+        ranks = ranked.Ranks(recipe, Random.from_seed(seed), tmp_path_factory.mktemp("ranks"))
+        taken = np.concatenate([ranks.take(part) for part in np.array_split(of_row, 3)])
+        ranks.settle()
+        found = ranks.entries(taken)
+    assert (found == local.outcomes(recipe, of_row, Random.from_seed(seed))).all()
+
+
+COLUMNS = {"q": rt.quasi(), "s": rt.sensitive()}
+
+
+def _with(cells, counts):
+    from dataclasses import replace
+
+    many = len(counts)
+    codes, values = np.zeros((many, 1), np.int32), np.zeros((many, 1), np.int32)
+    return replace(cells, codes=codes, values=values, counts=counts)
+
+
+def test_buckets_chosen_by_each_row_and_shuffled_are_a_uniform_permutation():
+    """Enumerated: four rows, every choice among four buckets, every order within each."""
+    rows, buckets = 4, 4
+    chance: Counter = Counter()
+    for chosen in product(range(buckets), repeat=rows):
+        held = [[row for row in range(rows) if chosen[row] == bucket] for bucket in range(buckets)]
+        weight = Fraction(1, buckets**rows)
+        for part in held:
+            weight /= factorial(len(part))
+        for orders in product(*(permutations(part) for part in held)):
+            chance[tuple(row for part in orders for row in part)] += weight
+    assert set(chance.values()) == {Fraction(1, factorial(rows))}
+    assert len(chance) == factorial(rows)
+
+
+def test_carried_rows_come_in_every_order_equally_often(tmp_path):
+    rows, runs = 4, 720
+    counted, recipe, frame = split_recipe(rows, [(0, rows)])
+    seen: Counter = Counter()
+    with in_pieces(3):
+        for seed in range(runs):
+            seen[tuple(note for _, note in carried(counted, recipe, Random.from_seed(seed), frame, tmp_path))] += 1
+    expected = runs / factorial(rows)
+    square = sum((count - expected) ** 2 / expected for count in seen.values())
+    assert len(seen) == factorial(rows)
+    assert square < 60, "chi-square with 23 degrees of freedom: 60 is exceeded once in 30,000"
+
+
+def test_which_of_identical_rows_is_chosen_is_uniform(tmp_path):
+    rows, runs = 10, 600
+    counted, recipe, frame = split_recipe(rows, [(0, 3), (1, 5), (WITHHELD, 2)])
+    chosen = np.zeros((rows, 2))
+    with in_pieces(4):
+        for seed in range(runs):
+            found = carried(counted, recipe, Random.from_seed(seed), frame, tmp_path)
+            assert len(found) == 8
+            for entry, note in found:
+                chosen[note, entry] += 1
+    for group, share in ((0, 0.3), (1, 0.5)):
+        assert np.abs(chosen[:, group] - runs * share).max() < 5 * np.sqrt(runs * share * (1 - share))
+
+
+def test_expanded_rows_come_in_every_order_equally_often():
+    _, recipe, _ = split_recipe(6, [(0, 4), (1, 2)])
+    seen: Counter = Counter()
+    runs = 3000
+    with in_pieces(), mock.patch("reticent.engines.expanded.PIECE", 2):
+        for seed in range(runs):
+            pieces = expanded(recipe, Random.from_seed(seed))
+            seen[tuple(int(entry) for piece in pieces for entry in piece.entry)] += 1
+    expected = runs / 15
+    assert len(seen) == 15
+    assert sum((count - expected) ** 2 / expected for count in seen.values()) < 45, "14 degrees of freedom"
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.one_of(st.none(), st.integers(0, 12), st.integers(0, 1000)), max_size=200), st.integers(1, 50))
+def test_values_counted_by_their_hashes_are_counted_as_in_memory(tmp_path_factory, values, rows):
+    frame = pl.DataFrame({"person": pl.Series(values, dtype=pl.Int64), "note": pl.Series(values).cast(pl.String)})
+    columns = {"person": rt.identifying(), "note": rt.insensitive(acknowledge=True)}
+    room = Working(room=lambda: tmp_path_factory.mktemp("looked"))
+    with in_pieces(rows):
+        assert stream.ENGINE.look(frame.lazy(), columns, room) == beside.look(frame.lazy(), columns)
+
+
+def test_a_person_with_more_rows_than_is_declared_is_refused_from_the_disk_too(tmp_path):
+    frame = pl.DataFrame({"person": [*range(300), 7, 7]})
+    with in_pieces(), pytest.raises(ColumnError, match="and one has 3"):
+        stream.ENGINE.look(frame.lazy(), {"person": rt.identifying(rows_per_person=2)}, Working(room=lambda: tmp_path))
+
+
+def test_few_values_take_no_folder():
+    one = Repeated(lambda: pytest.fail("a folder was asked for"))
+    one.add(pl.Series(["a", "b", None, "a"]))
+    found = one.found()
+    assert (found.missing, found.distinct, found.once, found.most) == (1, 2, 1, 2)
+
+
+def test_progress_tells_rows_and_the_time_that_is_left():
+    said, now = [], iter([0.0, 1.0, 10.0, 11.0, 3000.0])
+    pace = Pace("writing", 1_000, said.append, lambda: next(now))
+    for _ in range(4):
+        pace.add(100)
+    assert said == [
+        "writing: 200 of 1,000 rows, about 40 s left",
+        "writing: 400 of 1,000 rows, about 75 min left",
+    ]
+
+
+@pytest.mark.parametrize("engine", ["local", "stream"])
+@pytest.mark.parametrize("change", ["a row more", "a row less", "a value that was not there", "another value"])
+def test_a_source_that_changes_while_it_is_published_is_refused(engine, change, table, carrying, tmp_path):
+    path = tmp_path / "people.parquet"
+    table.write_parquet(path)
+    other = {
+        "a row more": pl.concat([table, table[:1]]),
+        "a row less": table[1:],
+        "a value that was not there": table.with_columns(age=pl.Series([99, *table["age"][1:]])),
+        "another value": table.with_columns(age=pl.Series([table["age"][0] ^ 1, *table["age"][1:]])),
+    }[change]
+
+    def rewritten(stage: str) -> None:
+        if stage == "writing":
+            other.write_parquet(path)
+
+    with in_pieces(), pytest.raises(SourceError, match="changed while it was published"):
+        rt.publish(carrying.at(source=str(path)), to=tmp_path / "out", engine=engine, progress=rewritten)
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["people.parquet"]
+
+
+@pytest.mark.parametrize("engine", ["local", "stream"])
+def test_a_source_that_vanishes_while_it_is_published_is_refused(engine, table, carrying, tmp_path):
+    path = tmp_path / "people.parquet"
+    table.write_parquet(path)
+
+    def gone(stage: str) -> None:
+        if stage == "writing":
+            path.unlink()
+
+    with pytest.raises(SourceError, match="or is gone"):
+        rt.publish(carrying.at(source=str(path)), to=tmp_path / "out", engine=engine, progress=gone)
+    assert not list(tmp_path.iterdir())
+
+
+def test_stream_reads_a_csv_and_writes_one(table, carrying, tmp_path):
+    table.write_csv(tmp_path / "people.csv")
+    job = carrying.at(source=str(tmp_path / "people.csv"), release=rt.Output(format="csv"))
+    with in_pieces():
+        one, other = rt.publish(job, seed=1), rt.publish(job, seed=1, engine="stream")
+    assert Counter(one.frame().rows()) == Counter(other.frame().rows())
+
+
+def test_an_engine_that_is_not_known_is_named_with_those_that_are(table, job):
+    with pytest.raises(JobError, match="Unknown engine 'spork'"):
+        rt.publish(job, frame=table, engine="spork")

@@ -1,0 +1,167 @@
+"""Sources of several files, packed files and other encodings: the same rows, whatever they are in, read a part at a time."""
+
+from __future__ import annotations
+
+import gzip
+from collections import Counter
+
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import reticent as rt
+from reticent.errors import SourceError, SourceUnreachable
+from reticent.table import in_parts
+from reticent.table.source import Source, collect, scan
+from tests.engines.conftest import people
+from tests.engines.sameness import assert_same, in_pieces
+
+TABLE = people(300)
+JOB = rt.Job(
+    columns={"person": rt.identifying(), "age": rt.quasi(), "city": rt.quasi(), "illness": rt.sensitive(),
+             "note": rt.insensitive(acknowledge=True)},
+    promises=[rt.KAnonymity(5)],
+)  # fmt: skip
+
+
+def zstd(text: bytes) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.CompressedOutputStream(sink, "zstd") as out:
+        out.write(text)
+    return sink.getvalue().to_pybytes()
+
+
+def in_folder(folder, parts=3):
+    for at, part in enumerate(TABLE.iter_slices(len(TABLE) // parts)):
+        part.write_parquet(folder / f"part-{at:05d}.parquet")
+    (folder / "_SUCCESS").touch()
+    (folder / ".part.crc").write_bytes(b"x")
+    return folder
+
+
+def in_csvs(folder, parts=3):
+    for at, part in enumerate(TABLE.iter_slices(len(TABLE) // parts)):
+        part.write_csv(folder / f"day-{at}.csv")
+    return folder / "day-*.csv"
+
+
+def packed(pack, ending):
+    def made(folder):
+        (folder / f"people.csv{ending}").write_bytes(pack(TABLE.write_csv().encode()))
+        return folder / f"people.csv{ending}"
+
+    return made
+
+
+def in_packed_parts(folder):
+    for at, part in enumerate(TABLE.iter_slices(100)):
+        (folder / f"day-{at}.csv.gz").write_bytes(gzip.compress(part.write_csv().encode()))
+    return folder
+
+
+FORMS = {
+    "a folder of Parquet files": in_folder,
+    "a pattern of Parquet files": lambda folder: in_folder(folder) / "part-*.parquet",
+    "several CSVs": in_csvs,
+    "a folder of CSVs": lambda folder: in_csvs(folder).parent,
+    "a folder of packed CSVs": in_packed_parts,
+    ".csv.gz": packed(gzip.compress, ".gz"),
+    ".csv.zst": packed(zstd, ".zst"),
+}
+
+
+@pytest.mark.parametrize("engine", ["local", "stream"])
+@pytest.mark.parametrize("form", FORMS)
+def test_whatever_files_the_rows_are_in_the_release_is_the_same(form, engine, tmp_path):
+    path = FORMS[form](tmp_path)
+    with in_pieces():
+        found = rt.publish(JOB.at(source=str(path)), seed=3, engine=engine)
+    assert_same(rt.publish(JOB, frame=TABLE, seed=3), found)
+    assert rt.audit(found, source=str(path), job=JOB).source.passed
+
+
+def test_folders_of_a_hive_say_the_values_of_a_column(tmp_path):
+    for city, part in TABLE.drop_nulls("city").group_by("city"):
+        (tmp_path / f"city={city[0]}").mkdir()
+        part.drop("city").write_parquet(tmp_path / f"city={city[0]}" / "part.parquet")
+    wanted = TABLE.drop_nulls("city")
+    found = collect(scan(Source(path=str(tmp_path))), "").select(wanted.columns)
+    assert Counter(found.rows()) == Counter(wanted.rows())
+    assert rt.publish(JOB.at(source=str(tmp_path)), seed=3).manifest.rows == len(wanted)
+
+
+@pytest.mark.parametrize("change", ["a column less", "a column more", "another type", "another order"])
+@pytest.mark.parametrize("ending", ["parquet", "csv"])
+def test_files_with_other_columns_are_refused_by_name(change, ending, tmp_path):
+    other = {
+        "a column less": TABLE.drop("note"),
+        "a column more": TABLE.with_columns(more=pl.lit("canary")),
+        "another type": TABLE.with_columns(pl.col("age").cast(pl.String)),
+        "another order": TABLE.select(reversed(TABLE.columns)),
+    }[change]
+    for name, frame in (("a", TABLE), ("b", other)):
+        getattr(frame, f"write_{ending}")(tmp_path / f"{name}.{ending}")
+    if (change, ending) == ("another type", "csv"):
+        return  # a CSV has no types
+    with pytest.raises(SourceError, match=rf"b\.{ending} has other columns than a\.{ending}"):
+        rt.publish(JOB.at(source=str(tmp_path)))
+
+
+def test_a_folder_of_nothing_or_of_everything_and_a_pattern_of_none_are_refused(tmp_path):
+    with pytest.raises(SourceError, match="holds no Parquet, Arrow or CSV file"):
+        scan(Source(path=str(tmp_path)))
+    with pytest.raises(SourceError, match="names no Parquet, Arrow or CSV file"):
+        scan(Source(path=str(tmp_path / "*.csv")))
+    with pytest.raises(SourceUnreachable):
+        scan(Source(path=str(tmp_path / "none.csv")))
+    TABLE.write_csv(tmp_path / "a.csv")
+    TABLE.write_parquet(tmp_path / "b.parquet")
+    with pytest.raises(SourceError, match="not of one kind"):
+        scan(Source(path=str(tmp_path)))
+
+
+@pytest.mark.parametrize("damage", ["cut off", "no archive"])
+@pytest.mark.parametrize(("pack", "ending"), [(gzip.compress, ".gz"), (zstd, ".zst")])
+def test_a_packed_file_that_is_damaged_is_refused_and_quoted_nowhere(pack, ending, damage, tmp_path):
+    text = TABLE.write_csv().encode()
+    (tmp_path / f"a.csv{ending}").write_bytes(pack(text)[:-200] if damage == "cut off" else text)
+    with pytest.raises(SourceError) as refused:
+        rt.publish(JOB.at(source=str(tmp_path / f"a.csv{ending}")))
+    assert "flu" not in str(refused.value) and "p00" not in str(refused.value)
+
+
+fields = st.text(st.characters(codec="latin-1", exclude_characters="\r\x00"), max_size=6)
+
+
+@settings(max_examples=60, deadline=None)
+@given(rows=st.lists(st.tuples(fields, fields), min_size=1, max_size=12), part=st.integers(1, 40), packing=st.booleans(),
+       encoding=st.sampled_from(["latin-1", "utf-16", "utf-8-sig", "cp1252"]))  # fmt: skip
+def test_any_encoding_in_any_parts_reads_as_utf_8(tmp_path_factory, rows, part, packing, encoding):
+    folder = tmp_path_factory.mktemp("coded")
+    frame = pl.DataFrame(rows, schema={"é": pl.String, "b": pl.String}, orient="row")
+    text = frame.write_csv(quote_style="always").encode()
+    (folder / "plain.csv").write_bytes(text)
+    try:
+        coded = text.decode().encode(encoding)
+    except UnicodeError:
+        return  # cp1252 has no such character
+    name = folder / ("coded.csv.gz" if packing else "coded.csv")
+    name.write_bytes(gzip.compress(coded) if packing else coded)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(in_parts, "PART", part)
+        found = collect(scan(Source(path=str(name), encoding=encoding, empty="value")), "")
+    assert found.equals(collect(scan(Source(path=str(folder / "plain.csv"), empty="value")), ""))
+
+
+def test_a_byte_that_is_not_in_the_encoding_is_refused_with_its_place(tmp_path):
+    path = tmp_path / "people.csv"
+    path.write_bytes(b"a,b\n" + b"x,y\n" * 400_000 + b"\xff,z\n")
+    with pytest.raises(SourceError, match=r"is not ascii \(byte 1600004\)"):
+        scan(Source(path=str(path), encoding="ascii"))
+
+
+def test_a_pattern_s_marks_in_a_file_s_own_name_are_its_name(tmp_path):
+    TABLE.write_parquet(tmp_path / "a[1].parquet")
+    assert len(collect(scan(Source(path=str(tmp_path / "a[1].parquet"))), "")) == len(TABLE)
