@@ -110,6 +110,13 @@ FITS: dict[str, set[str]] = {
         for name in ("Column", "quasi", "sensitive")
     },
     "sweep.k": {"a list of numbers"},
+    **{f"{name}.methods": NOTHING for name in ("compare", "advise")},
+    **{f"{name}.rows": NOTHING for name in ("compare", "advise")},  # three rows are too few
+    **{f"{name}.{part}": {"a number"} for name in ("compare", "advise") for part in ("runs", "seed")},
+    "compare.attacks": {"None", "an empty list"},
+    "compare.classification": {"None", "True"},
+    "compare.tables": {"None", "an empty table"},
+    "compare.k": {"a list of numbers"},
     "queries": {"a number"},
     "Workload.draw.sizes": {"a pair"},
     "rows": {"None", "a number"},
@@ -195,6 +202,8 @@ def functions(release: rt.Release, planned: Any, folder: Path) -> dict[str, Call
         "Release.to_database": (release.to_database, {"url": "sqlite:///x.db", "table": "t"}),
         "Plan.histogram": (planned.histogram, {}),
         "sweep": (rt.sweep, {"job": job(), "k": [2, 3]}),
+        "compare": (rt.compare, {"jobs": job(), "k": [2], "attacks": [], "classification": False}),
+        "advise": (rt.advise, {"job": job(), "purpose": "counts", "runs": 1, "methods": ["mondrian"]}),
         "Workload.draw": (
             rt.Workload.draw,
             {"sizes": [5, 4], "predicates": 1, "selectivity": 0.1, "queries": 5, "rng": np.random.default_rng(1)},

@@ -44,6 +44,14 @@ OF_BOXES = [
     ("avg", "pay", ("=", "town", "c")),
 ]
 
+CUT = [
+    ("count", None, ("and", ("<", "age", 24), ("<", "pay", 30))),
+    ("count", None, ("and", (">", "age", 50), ("=", "pay", 10))),
+    ("count", None, ("and", (">=", "age", 30), ("and", ("<", "age", 38), (">=", "pay", 30)))),
+    ("sum", "pay", ("<", "age", 30)),
+    ("avg", "pay", (">", "age", 45)),
+]
+
 
 def text(name, column, condition) -> str:
     return f"SELECT {name}({column or '*'}) FROM r WHERE {questions.sql(condition)}"
@@ -96,6 +104,23 @@ def test_intervals_of_a_sampled_release_cover_the_truth_where_boxes_are_selected
     for one in OF_BOXES:
         assert ask(draw(np.random.default_rng(1)), manifest, text(*one)).note is None
     assert coverage(frame, manifest, draw, OF_BOXES) == pytest.approx(0.95, abs=REACH)
+
+
+def test_intervals_of_a_sampled_release_hold_where_a_handful_of_groups_is_selected():
+    """Eight groups of sixty: few rows cannot tell their own spread, and may all show one value."""
+    frame = redraws.people()
+    manifest, draw = redraws.sampled(frame, k=60)
+    assert len(draw(np.random.default_rng(1))["data"]) == 8
+    assert coverage(frame, manifest, draw, OF_BOXES) == pytest.approx(0.95, abs=REACH)
+
+
+def test_where_a_condition_cuts_boxes_of_people_who_are_spread_evenly_intervals_hold_nearly():
+    """What is left is that ages are not spread quite evenly; docs/queries.md has the figures."""
+    frame = redraws.people()
+    for k in (10, 60):
+        manifest, draw = redraws.sampled(frame, k=k)
+        assert "biased" in ask(draw(np.random.default_rng(1)), manifest, text(*CUT[0])).note
+        assert coverage(frame, manifest, draw, CUT) >= 0.95 - REACH - 0.01
 
 
 def test_where_a_condition_cuts_boxes_the_answer_says_that_it_may_be_biased():

@@ -1,7 +1,8 @@
-"""Anatomized releases are counted by plain SQL as they are here."""
+"""Anatomized releases are counted by plain SQL as they are here, and perturbed ones reconstructed."""
 
 from __future__ import annotations
 
+import polars as pl
 import pytest
 
 import reticent as rt
@@ -47,3 +48,54 @@ def test_a_database_gives_the_same_numbers(release, tmp_path, database):
 def test_what_plain_sql_cannot_give_is_refused_by_name(release, question, why):
     with pytest.raises(rt.RequestError, match=why):
         release.sql(question, "duckdb")
+
+
+REDRAWN = [
+    *QUESTIONS,
+    "SELECT SUM(pay) FROM r WHERE town = 'a'",
+    "SELECT AVG(pay) FROM r",
+    "SELECT town, AVG(pay) FROM r WHERE age < 45 GROUP BY town",
+    "SELECT COUNT(*) FROM r WHERE age = 24 AND pay = 10",
+]
+
+
+@pytest.fixture(scope="module")
+def redrawn():
+    job = rt.Job(columns=redraws.COLUMNS, promises=[rt.BetaLikeness(2)], method=rt.BetaPerturbation())
+    return rt.publish(job, frame=redraws.people(200), seed=1)
+
+
+@pytest.mark.parametrize("database", ["sqlite", "duckdb"])
+def test_a_database_reconstructs_a_perturbed_release_with_the_same_standard_error(redrawn, tmp_path, database):
+    url = f"{database}:///{tmp_path}/r.db"
+    redrawn.to_database(url, "people")
+    for question in REDRAWN:
+        ours, theirs = (
+            found if isinstance(found, list) else [found]
+            for found in (redrawn.query(question), ask_at(redrawn.manifest, question, url, "people"))
+        )
+        assert [one.keys for one in theirs] == [one.keys for one in ours], question
+        for one, wanted in zip(theirs, ours, strict=True):
+            assert one.estimate == pytest.approx(wanted.estimate, abs=1e-9), question
+            assert one.std_error == pytest.approx(wanted.std_error, abs=1e-6), question
+
+
+def test_values_that_are_texts_are_quoted(tmp_path):
+    frame = redraws.people(200)
+    frame = frame.with_columns(pay=pl.col("pay").cast(pl.String).replace({"10": "it's"}))
+    columns = {**redraws.COLUMNS, "pay": rt.sensitive()}
+    job = rt.Job(columns=columns, promises=[rt.BetaLikeness(2)], method=rt.BetaPerturbation())
+    release = rt.publish(job, frame=frame, seed=1)
+    url = f"duckdb:///{tmp_path}/r.db"
+    release.to_database(url, "people")
+    question = "SELECT COUNT(*) FROM r WHERE pay = 'it''s' AND age > 30"
+    assert ask_at(release.manifest, question, url, "people").estimate == pytest.approx(release.query(question).estimate)
+
+
+def test_what_redrawn_values_do_not_say_is_refused_by_name(redrawn):
+    for question, why in (
+        ("SELECT MIN(pay) FROM r", "MIN"),
+        ("SELECT COUNT(*) FROM r WHERE age < 30 OR pay = 10", "mixes"),
+    ):
+        with pytest.raises(rt.RequestError, match=why):
+            redrawn.sql(question, "duckdb")

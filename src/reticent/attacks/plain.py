@@ -12,7 +12,8 @@ import polars as pl
 from reticent.attacks.seen import Seen, cells_of, of_cells
 from reticent.errors import RequestError
 from reticent.release.manifest import ColumnEntry
-from reticent.release.reading.boxes import boxes
+from reticent.release.reading.boxes import Boxes, boxes
+from reticent.table.cells import Cells
 from reticent.table.domain import Domain, TreeDomain
 from reticent.table.hierarchy import Hierarchy
 from reticent.table.roles import Column, Role
@@ -38,22 +39,34 @@ def plain(
     """The people of the source under the labels of a plain table."""
     declared = roles(job, quasi, sensitive, hierarchy)
     marks = tuple(missing) or (tuple(job.source.missing) if job is not None else ())
+    frame = _read(table, declared, marks)
+    cells = cells_of(declared, source, marks)
+    return of_cells(cells, _over(frame, cells))
+
+
+def laid_over(table: Any, cells: Cells, job: Any) -> Boxes:
+    """The labels of a plain table over people who are counted already, by the same job."""
+    return _over(_read(table, roles(job, None, None, None), tuple(job.source.missing)), cells)
+
+
+def _read(table: Any, declared: Mapping[str, Column], marks: tuple[str, ...]) -> pl.DataFrame:
     given = isinstance(table, str | Path)
     lazy = scan(Source(path=str(table) if given else None, missing=marks), None if given else table)
     lacking = [name for name in declared if name not in lazy.collect_schema().names()]
     if lacking:
         raise RequestError(f"The table lacks {len(lacking)} column(s): {', '.join(map(repr, lacking))}.")
     frame = collect(lazy.select(list(declared)), "Reading the table")
-    frame = frame.with_columns(pl.col(name).cast(pl.String) for name in declared)
-    cells = cells_of(declared, source, marks)
+    return frame.with_columns(pl.col(name).cast(pl.String) for name in declared)
+
+
+def _over(frame: pl.DataFrame, cells: Cells) -> Boxes:
     unknown = frame[cells.sensitive[0].name].unique().drop_nulls().is_in(list(cells.sensitive[0].texts))
     if not unknown.all():
         raise RequestError(
             f"The table's {cells.sensitive[0].name!r} has {int((~unknown).sum())} value(s) that the source does not have.",
             attempt="the data that it was made from.",
         )
-    entries = [_entry(domain) for domain in cells.quasi]
-    return of_cells(cells, boxes(entries, frame, cells, foreign=True))
+    return boxes([_entry(domain) for domain in cells.quasi], frame, cells, foreign=True)
 
 
 def roles(

@@ -16,6 +16,7 @@ def compare(
     jobs: Annotated[list[Path], typer.Argument(metavar="JOB...", help="One job file or several of one source.", show_default=False)],
     methods: Annotated[str | None, typer.Option("--methods", metavar="A,B,...", help="Try these methods; by default each job's own.", show_default=False)] = None,
     sweep: Annotated[list[str] | None, typer.Option("--sweep", metavar="NAME=VALUES", help="Try every value of a parameter: beta=1..5, t=0.1..0.5..0.1, k=2,5,10; may be repeated.", show_default=False)] = None,
+    beside: Annotated[list[str] | None, typer.Option("--beside", metavar="NAME=FILE", help="A CSV or Parquet file that another tool made of the same rows; may be repeated.", show_default=False)] = None,
     rows: Annotated[int | None, typer.Option("--rows", metavar="N", help="Compare on so many rows, drawn at random; by default all.", show_default=False)] = None,
     runs: Annotated[int, typer.Option("--runs", metavar="N", help="How often everything is drawn again, for the spread.")] = 1,
     attacks: Annotated[str | None, typer.Option("--attacks", metavar="A,B,...|none", help="Which attacks to try; by default all.", show_default=False)] = None,
@@ -33,20 +34,20 @@ def compare(
     Nothing is published and nothing enters the ledger. What is found tells about the source: it stays with you.
     """
     from reticent.cli.columns import names
-    from reticent.cli.comparing import refuse_places, show, write
+    from reticent.cli.comparing import named_files, refuse_places, show, write
     from reticent.cli.printing import say, say_json, stages
     from reticent.cli.sweeping import swept
     from reticent.compare import compare as measured
     from reticent.job import Job
 
     refuse_places({"--csv": csv, "--chart": chart}, force)
-    parameters = swept(sweep)
+    parameters, tables = swept(sweep), named_files(beside)
     read = _named(jobs, Job)
     chosen: Any = None if attacks is None else () if attacks == "none" else names(attacks)
     with stages(json) as progress:
         found = measured(
             read, methods=names(methods), rows=rows, runs=runs, attacks=chosen, seed=seed, progress=progress,
-            classification=False if no_classification else None, **parameters,
+            classification=False if no_classification else None, tables=tables, **parameters,
         )  # fmt: skip
         drawn = None if chart is None else found.chart(privacy, utility).svg
     written = write({csv: None if csv is None else found.frame().write_csv(), chart: drawn}, force)

@@ -14,6 +14,19 @@ USEFUL = {"loss": "loss", "row_loss": "row loss", "count_error": "count error", 
           "memory": "memory MB"}  # fmt: skip
 
 
+def named_files(given: list[str] | None) -> dict[str, str]:
+    """`arx=arx.csv` as the table of that name; each file is there."""
+    found = {}
+    for entry in given or []:
+        name, mark, path = entry.partition("=")
+        if not (name and mark and path):
+            raise RequestError("--beside names a table and its file.", attempt="--beside arx=arx.csv.")
+        if not Path(path).is_file():
+            raise RequestError(f"There is no file {path}.", attempt="a CSV or Parquet file.")
+        found[name] = path
+    return found
+
+
 def refuse_places(places: Mapping[str, Path | None], force: bool) -> None:
     """Before anything is measured: what is found stays out of release folders, and nothing is overwritten unasked."""
     from reticent.report.placing import refuse_existing, release_around

@@ -27,6 +27,7 @@ class Candidate:
     method: str
     chosen: Mapping[str, Any]
     why: str = ""
+    listed: bool = False  # its method was one of several: where it cannot be applied, that is a finding
 
 
 def candidates(jobs: Any, methods: Sequence[str] | None, parameters: Mapping[str, Any]) -> list[Candidate]:
@@ -57,10 +58,10 @@ def _of_method(word: str, job: Job, method: str, values: Mapping[str, list[Any]]
     except JobError as error:
         if strict:
             raise
-        return [Candidate(_said(word, method, {}), None, method, {}, error.what)]
+        return [Candidate(_said(word, method, {}), None, method, {}, error.what, True)]
     if not values:
-        return [Candidate(_said(word, method, {}), chosen, method, {})]
-    return [Candidate(_said(word, method, at), one, method, at) for at, one in swept(chosen, values)]
+        return [Candidate(_said(word, method, {}), chosen, method, {}, listed=not strict)]
+    return [Candidate(_said(word, method, at), one, method, at, listed=not strict) for at, one in swept(chosen, values)]
 
 
 def _said(word: str, method: str, chosen: Mapping[str, Any]) -> str:

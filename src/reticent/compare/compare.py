@@ -10,12 +10,13 @@ nothing enters the ledger.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from reticent import catalogue
 from reticent.compare.candidates import Candidate, candidates, method_names, named
 from reticent.compare.comparison import Comparison
+from reticent.compare.foreign import of_tables, tables_given
 from reticent.compare.measured import of_candidate, of_source, of_trivial
 from reticent.compare.setting import Setting
 from reticent.compare.trivial import trivials
@@ -37,6 +38,7 @@ def compare(
     runs: int = 1,
     attacks: Sequence[str] | None = None,
     classification: bool | None = None,
+    tables: Mapping[str, Any] | None = None,
     seed: int = 1,
     progress: Callable[[str], None] = lambda stage: None,
     **parameters: Sequence[Any],
@@ -44,11 +46,13 @@ def compare(
     """Measure jobs (one, a list, or by name) with several methods and every combination of the parameters listed.
 
     `rows`: on so many rows drawn at random; `runs`: how often everything is drawn again, for the spread; `attacks`: which (all, or
-    none by an empty list); `classification` None: where the extra `stats` is installed.
+    none by an empty list); `classification` None: where the extra `stats` is installed; `tables`: plain tables by name (paths or
+    frames) that other tools made of the same rows.
     """
-    listed = candidates(jobs, method_names(methods), parameters)
+    listed, beside = candidates(jobs, method_names(methods), parameters), tables_given(tables)
     setting = setting_of(next(iter(named(jobs).values())), frame, rows, runs, attacks, classification, seed, progress)
-    return measured_all(listed, setting, next(iter(named(jobs).values())))
+    first = next(iter(named(jobs).values()))
+    return measured_all(listed, setting, first, lambda: of_tables(beside, first, setting, rows is not None))
 
 
 def setting_of(job: Job, frame: Any, rows: int | None, runs: int, attacks: Sequence[str] | None, classification: bool | None,
@@ -66,10 +70,12 @@ def setting_of(job: Job, frame: Any, rows: int | None, runs: int, attacks: Seque
     return Setting(people, runs, seed, chosen, learning, progress)
 
 
-def measured_all(listed: Sequence[Candidate], setting: Setting, job: Job) -> Comparison:
+def measured_all(
+    listed: Sequence[Candidate], setting: Setting, job: Job, beside: Callable[[], list[dict[str, Any]]] = list
+) -> Comparison:
     """Every candidate, then the yardsticks, of the columns as the first job declares them."""
     _, cells, _ = setting.coded(job)
-    rows = [of_candidate(candidate, setting) for candidate in listed]
+    rows = [*beside(), *(of_candidate(candidate, setting) for candidate in listed)]
     rows += [of_trivial(trivial, setting, job) for trivial in trivials(cells)]
     rows.append(of_source(cells, setting, job))
     return Comparison(tuple(rows), len(setting.frame), setting.runs, setting.seed)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from reticent import catalogue
@@ -11,7 +11,7 @@ from reticent.compare.candidates import Candidate
 from reticent.compare.cost import measured
 from reticent.compare.setting import Setting, spread
 from reticent.compare.trivial import Trivial, source_achieved, trivials
-from reticent.errors import PromiseUnreachable, RequestError, ReticentError
+from reticent.errors import JobError, PromiseUnreachable, RequestError, ReticentError
 from reticent.job import Job
 from reticent.opened import Release
 from reticent.publish import publish
@@ -45,12 +45,14 @@ def of_candidate(candidate: Candidate, setting: Setting) -> dict[str, Any]:
             with measured() as cost:
                 release = publish(candidate.job, frame=setting.frame, seed=seed)
             releases.append((release, cost))
-    except PromiseUnreachable as error:
+    except (PromiseUnreachable, JobError) as error:
+        if isinstance(error, JobError) and not candidate.listed:
+            raise
         return {**row, "reached": False, "why": error.what}
     row |= {"reached": True, "why": ""} | _costs([cost for _, cost in releases])
     first = releases[0][0]
-    row |= _audited(first)
-    row |= _attacked(first, setting, candidate.name)
+    row |= audited(first.audited.to_dict())
+    row |= attacked(first, setting, candidate.name, [promise.name for promise in first.manifest.promises])
     return row | _useful(candidate, [release for release, _ in releases], setting)
 
 
@@ -59,9 +61,8 @@ def _costs(costs: list[Any]) -> dict[str, Any]:
     return {"seconds": spread([cost.seconds for cost in costs]), "memory": max(memory) if memory else None}
 
 
-def _audited(release: Release) -> dict[str, Any]:
-    """What the audit of the release reports: every measure, and what each promise achieves."""
-    found = release.audited.to_dict()
+def audited(found: Mapping[str, Any]) -> dict[str, Any]:
+    """What an audit reports: every measure, and what each promise achieves."""
     risk = found.get("risk") or {}
     return {
         **{name: found[name] for name in ("rows", "groups", "withheld", "kept", "promises")},
@@ -71,15 +72,18 @@ def _audited(release: Release) -> dict[str, Any]:
     }
 
 
-def _attacked(release: Release, setting: Setting, name: str) -> dict[str, Any]:
+def attacked(release: Any, setting: Setting, name: str, promised: Sequence[str], **roles: Any) -> dict[str, Any]:
+    """What every attack reached; why those did not run that do not apply.  `roles` describe a plain table."""
     found, left = {}, {}
-    promised = [promise.name for promise in release.manifest.promises]
     for adversary in setting.attacks:
         setting.progress(f"{name}: attacking as {adversary}")
         needs: dict[str, Any] = {"source": setting.frame} if catalogue.ATTACKS[adversary].needs_source else {}
         try:
-            told = {**_told(adversary, promised), **assumed(release, adversary)}
-            outcome = attack(release, name=adversary, **needs, **told).to_dict()
+            told = {
+                **_told(adversary, promised),
+                **(assumed(release, adversary) if isinstance(release, Release) else {}),
+            }
+            outcome = attack(release, name=adversary, **needs, **roles, **told).to_dict()
         except RequestError as error:
             left[adversary] = error.what
             continue
@@ -102,10 +106,15 @@ def _useful(candidate: Candidate, releases: list[Release], setting: Setting) -> 
     assert candidate.job is not None
     _, cells, _ = setting.coded(candidate.job)
     asks = [answering(release.tables, release.manifest, cells) for release in releases]
-    found = _joined([_asked(ask, cells, seed) for ask, seed in zip(asks, setting.seeds(), strict=True)])
-    found |= resemblance(asks[0], cells)
+    found = asked_of(asks, cells, setting)
     found["row_loss"] = spread([row_loss(release, release.audited.to_dict(), cells) for release in releases])
     return found | _learned(candidate, setting)
+
+
+def asked_of(asks: Sequence[Ask], cells: Cells, setting: Setting) -> dict[str, Any]:
+    """Errors of each run's answers, and how the columns of the first run resemble the source's."""
+    runs = [_asked(ask, cells, seed) for ask, seed in zip(asks, setting.seeds(), strict=True)]
+    return _joined(runs) | resemblance(asks[0], cells)
 
 
 def _asked(ask: Ask, cells: Cells, seed: int) -> dict[str, Any]:
@@ -157,8 +166,7 @@ def of_trivial(trivial: Trivial, setting: Setting, job: Job) -> dict[str, Any]:
         except RequestError as error:
             left[adversary] = error.what
     row |= {"attacks": found, "attacks_left_out": left}
-    ask = of_sight(trivial.sight)
-    row |= _joined([_asked(ask, trivial.cells, seed) for seed in setting.seeds()]) | resemblance(ask, trivial.cells)
+    row |= asked_of([of_sight(trivial.sight)] * setting.runs, trivial.cells, setting)
     if setting.learning:
         exams = [setting.exam(job, seed) for seed in setting.seeds()]
         row["classification"] = _accuracies([exam.of_groups(_alike(trivial, exam.known)) for exam in exams])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
+from math import sqrt
 from typing import Any
 
 from reticent.errors import ReticentError, SourceError, SourceUnreachable
@@ -36,6 +37,8 @@ def _answer(row: dict[str, Any], by: tuple[str, ...]) -> Answer:
     keys = {name: row[name] for name in by} or None
     if row.get("lower") is None and row.get("estimate") is None:
         return NOTHING
+    if row.get("variance") is not None:
+        row["std_error"] = sqrt(max(row["variance"], 0.0))
     return Answer(row.get("estimate"), row.get("lower"), row.get("upper"), row.get("std_error"), keys=keys)
 
 

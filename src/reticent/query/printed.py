@@ -11,6 +11,7 @@ from sqlglot import exp
 
 from reticent.errors import RequestError, suggest
 from reticent.query.asked import understood
+from reticent.query.printed_redrawn import printed_redrawn
 from reticent.query.separated import ELSE, Separated, held, separated
 from reticent.release.annotated import Annotated
 from reticent.release.guaranteed import covered, wanted
@@ -25,10 +26,14 @@ TABLES = ("quasi", "sensitive", "bounds")
 
 
 def printed(manifest: Manifest, text: str, dialect: str, table: str = "release") -> str:
-    """The question in a database's SQL; its tables are NAME_quasi, NAME_sensitive and NAME_bounds, as `export` writes them."""
+    """The question in a database's SQL; its tables are NAME, or NAME_quasi and so on, as `export` writes them."""
     if dialect not in DIALECTS:
         raise RequestError(f"SQL of {dialect!r} is not printed.", attempt=suggest(dialect, list(DIALECTS)))
     kind = reader(manifest.kind)
+    if "matrix" in manifest.own:
+        people = ".".join(map(quoted, table.split(".")))
+        asked = separated(understood(text, manifest), manifest)
+        return printed_redrawn(manifest, asked, DIALECTS[dialect], DOUBLE[dialect], people)
     if kind.files not in (TABLES, TABLES[:2]):
         raise RequestError(
             f"Questions to a {manifest.kind} release are not printed as plain SQL: "

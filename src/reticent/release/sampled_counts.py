@@ -7,7 +7,8 @@ the m values of the domain.  Of a score s(x) of a person's value, (s(y) - (1 - p
 
 is unbiased as far as that share is known.  The standard error has both draws, of the tuple and of its value.  One row tells nothing of
 the spread within its own group, so every group is given the spread of all that are selected: what groups differ by is counted in, and
-the error is not made smaller by it.
+the error is not made smaller by it.  A handful of rows cannot tell that spread either, and may all show one value: the rows of the whole
+release count as much as 30 of them, and among those every value of the domain as one row.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import numpy as np
 import polars as pl
 
 from reticent.release.answer import Answer
-from reticent.release.asking.redrawn import NOBODY, Scores, refuse_extremes
+from reticent.release.asking.redrawn import BORROWED, NOBODY, Scores, refuse_extremes
 from reticent.release.manifest import Manifest
 from reticent.table.types import typed
 
@@ -69,12 +70,24 @@ class SampledCounts:
         """The sum of a score of the true values, (rows, values), and its standard error."""
         shown = (score - (1 - self.p) * score.mean(axis=1, keepdims=True)) / self.p
         estimate = float(self.size @ shown[np.arange(len(shown)), self.value])
-        seen = np.bincount(self.value, weights=self.size * weight, minlength=len(self.domain))
-        if not seen.sum():
+        if not (self.size @ weight):
             return estimate, 0.0
-        chance = seen / seen.sum()
+        chance = self._chance(weight)
         spread = np.maximum((shown**2) @ chance - (shown @ chance) ** 2, 0)
         return estimate, float(np.sqrt((self.size**2) @ spread))
+
+    def _chance(self, weight: np.ndarray) -> np.ndarray:
+        """How likely a selected row is to show each value: as the selected rows do, those of all the release, and any value alike."""
+        everybody, wide = self._shown(np.ones(len(self.size))), len(self.domain)
+        overall = (everybody[0] * everybody[1] + np.ones(wide)) / (everybody[1] + wide)
+        own, rows = self._shown(weight)
+        return (rows * own + BORROWED * overall) / (rows + BORROWED)
+
+    def _shown(self, weight: np.ndarray) -> tuple[np.ndarray, float]:
+        """The shares of shown values among rows of these weights, and how many rows of equal weight would tell as much."""
+        held = self.size * weight
+        seen = np.bincount(self.value, weights=held, minlength=len(self.domain))
+        return seen / seen.sum(), float(held.sum() ** 2 / (held**2).sum())
 
     def _maximised(self, scores: Scores, score: np.ndarray) -> float:
         """By row types: of all people of the groups of a type, the most likely counts that are not negative."""

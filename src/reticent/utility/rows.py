@@ -33,6 +33,13 @@ def row_loss(release: Any, audited: Mapping[str, Any], cells: Cells) -> float:
     return 1 - with_row * (1 - lost)
 
 
+def table_loss(audited: Mapping[str, Any], cells: Cells) -> float:
+    """The same of a table that another tool made: its rows show their own sensitive values."""
+    labels = audited["utility"].get("ail_by_column") or {}
+    lost = sum(float(labels.get(domain.name) or 0.0) for domain in cells.quasi) / (len(cells.quasi) + 1)
+    return 1 - min(int(audited["rows"]) / cells.rows, 1.0) * (1 - lost)
+
+
 def _sensitive(release: Any, audited: Mapping[str, Any], cells: Cells) -> float:
     if not reader(release.kind).elsewhere:
         return 0.0

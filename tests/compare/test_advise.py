@@ -1,0 +1,69 @@
+"""Advice names the method that the comparison ranks first, says who is level with it, and what each gives up."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+import reticent as rt
+from reticent.advise import PURPOSES
+
+PEOPLE = rt.datasets.load("census", rows=900, seed=2)
+COLUMNS = {"age": rt.quasi(), "education": rt.quasi(), "salary_class": rt.sensitive(type="numeric")}
+METHODS = ["mondrian", "burel", "beta-perturbation", "anatomy"]
+
+
+def job(**changes) -> rt.Job:
+    return rt.Job(columns=COLUMNS, promises=[rt.BetaLikeness(4)], release=rt.Output(undeclared="drop")).at(**changes)
+
+
+@pytest.fixture(scope="module")
+def compared():
+    pytest.importorskip("sklearn", reason="needs the extra `stats`")
+    return rt.compare(job(), frame=PEOPLE, methods=METHODS, attacks=[])
+
+
+@pytest.mark.parametrize("purpose", PURPOSES)
+def test_the_advice_is_what_the_comparison_ranks_first(compared, purpose):
+    advice = rt.advise(job(), frame=PEOPLE, purpose=purpose, methods=METHODS, runs=1)
+    frame = compared.frame().filter(role="candidate", reached=True)
+    first = frame.sort(PURPOSES[purpose].figure, descending=not PURPOSES[purpose].less)["name"][0]
+    assert advice.best["name"] == first
+    assert advice.to_dict()["best"] == first and first in advice.sentences()[0] and first in str(advice)
+    assert advice.refused == {"anatomy": "anatomy cannot keep beta-likeness."}
+    assert "gives up" in str(advice) and "<table" in advice._repr_html_()
+
+
+def test_methods_within_each_other_s_spread_are_said_to_be_level():
+    advice = rt.advise(job(), frame=PEOPLE, purpose="counts", methods=["mondrian", "burel"], runs=2)
+    assert [row["name"] for row in advice.level] == ["mondrian"]
+    first = advice.best
+    touching = {**first, "name": "twin", "value": first["high"], "low": first["high"], "high": first["high"] + 1}
+    level = replace(advice, ranked=(first, touching))
+    assert [row["name"] for row in level.level] == ["mondrian", "twin"]
+    assert "The data does not say which of them is better." in str(level)
+
+
+def test_where_no_method_is_better_than_none_it_is_said():
+    """Values that go with nothing: publishing the columns apart answers as well as anything."""
+    shuffled = PEOPLE.with_columns(PEOPLE["salary_class"].shuffle(seed=1))
+    tight = job(promises=[rt.BetaLikeness("1/2")])
+    advice = rt.advise(tight, frame=shuffled, purpose="counts", methods=["mondrian"], runs=2)
+    assert "columns apart" in [row["name"] for row in advice.trivially_better]
+    assert "No method is truly better than" in str(advice)
+
+
+def test_what_cannot_be_advised_is_refused():
+    with pytest.raises(rt.RequestError, match="no advice for 'fame'"):
+        rt.advise(job(), frame=PEOPLE, purpose="fame")
+    with pytest.raises(rt.RequestError, match="No method that is known"):
+        rt.advise(job(), frame=PEOPLE, purpose="counts", methods=["anatomy"])
+    words = PEOPLE.select("gender", "work_class").with_columns(gender=PEOPLE["gender"].cast(str), work_class=PEOPLE["work_class"].cast(str))  # fmt: skip
+    no_numbers = rt.Job(
+        columns={"gender": rt.quasi(), "work_class": rt.sensitive(type="categorical")}, promises=[rt.KAnonymity(3)]
+    )
+    with pytest.raises(rt.RequestError, match="for averages"):
+        rt.advise(no_numbers, frame=words, purpose="averages", methods=["mondrian"], runs=1)
+    with pytest.raises(rt.RequestError, match="for counts"):
+        rt.advise(job(promises=[rt.KAnonymity(2_000)]), frame=PEOPLE, purpose="counts", methods=["mondrian"], runs=1)

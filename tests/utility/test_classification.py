@@ -1,0 +1,125 @@
+"""Learners taught by a release: near the people themselves where a release says much, at the baseline where it says nothing."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+import reticent as rt
+from reticent import catalogue
+from reticent.engines import local
+from reticent.utility.classes import classes_of
+from reticent.utility.examples import Encoder, of_cells, of_sight
+from reticent.utility.rows import row_loss
+
+pytest.importorskip("sklearn", reason="needs the extra `stats`")
+from reticent.compare.setting import Setting
+from reticent.utility.classification import taught_by
+
+COLUMNS = {"age": rt.quasi(), "town": rt.quasi(), "ill": rt.sensitive()}
+KINDS = {
+    "generalized": ([rt.KAnonymity(5)], rt.Mondrian()),
+    "anatomized": ([rt.ProbabilisticLDiversity(2)], rt.Anatomy()),
+    "transformed": ([rt.PPrivacy("source")], rt.Distribution(group_by=["town"])),
+    "perturbed": ([rt.BetaLikeness(2)], rt.BetaPerturbation()),
+    "sampled": ([rt.DeltaGrowth("0.9", "0.6")], rt.PerturbedGeneralization(k=4, p="0.8")),
+}
+
+
+def people(rows: int = 1_500) -> pl.DataFrame:
+    """Who is old is ill in another way, seven times in eight; so is who lives in town b."""
+    rng = np.random.default_rng(3)
+    age, town = rng.integers(20, 60, rows), rng.integers(0, 2, rows)
+    ill = np.where(rng.random(rows) < 0.875, (age >= 40) * 2 + town, rng.integers(0, 4, rows))
+    return pl.DataFrame({"age": age, "town": np.array(list("ab"))[town], "ill": [f"v{one}" for one in ill]})
+
+
+@pytest.fixture(scope="module")
+def setting() -> Setting:
+    return Setting(people(), 1, 1, (), True, lambda stage: None)
+
+
+def job(kind: str) -> rt.Job:
+    promises, method = KINDS[kind]
+    return rt.Job(
+        columns={**COLUMNS, "ill": rt.sensitive(order=[f"v{n}" for n in range(4)])}, promises=promises, method=method
+    )
+
+
+@pytest.mark.parametrize(("kind", "least"), [("generalized", 0.75), ("anatomized", 0.5), ("perturbed", 0.6)])
+def test_learners_do_better_than_the_baseline_where_a_release_says_something(setting, kind, least):
+    release = rt.publish(job(kind), frame=setting.taught(1), seed=1)
+    exam = setting.exam(job(kind), 1)
+    assert max(exam.ideal().values()) > 0.8 > 0.4 > exam.baseline
+    assert max(taught_by(release, exam).values()) > least
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_redrawn_values_teach_the_reconstruction_tree_and_groups_the_others(setting, kind):
+    """How well it does on many sampled rows: tests/utility/test_mining.py."""
+    release = rt.publish(job(kind), frame=setting.taught(1), seed=1)
+    found = taught_by(release, setting.exam(job(kind), 1))
+    redrawn = kind in ("perturbed", "sampled")
+    assert set(found) == {name for name, row in catalogue.LEARNERS.items() if row.reconstructs == redrawn}
+    assert all(0 <= told <= 1 for told in found.values())
+
+
+def test_people_who_are_asked_about_are_in_no_release(setting):
+    exam = setting.exam(job("generalized"), 1)
+    assert exam.known.rows + exam.asked.rows == len(setting.frame)
+    assert exam.asked.rows == len(exam.people) == 300
+    assert len(setting.taught(1)) == exam.known.rows
+    assert pl.concat([setting.taught(1), exam.people.select(setting.frame.columns).cast(setting.frame.schema)]).sort(pl.all()).equals(setting.frame.sort(pl.all()))  # fmt: skip
+
+
+def test_an_example_of_a_box_is_the_mean_of_what_it_covers():
+    frame = pl.DataFrame({"age": [20, 30, 40, 60] * 5, "town": list("abcc") * 5, "ill": list("xyxy") * 5})
+    release = rt.publish(rt.Job(columns=COLUMNS, promises=[rt.KAnonymity(20)]), frame=frame)
+    cells = local.count(frame.lazy(), COLUMNS).cells
+    encoder, classes = Encoder(cells), classes_of(cells.sensitive[0], cells.totals(0))
+    (box,) = of_sight(release.sight(cells), encoder, classes).places
+    assert box[0] == pytest.approx(np.mean([0, 0.25, 0.5, 1]))
+    assert sorted(box[1:]) == pytest.approx([1 / 3] * 3)
+    exact = of_cells(cells, encoder, classes)
+    assert exact.people.sum() == 20 and exact.places[:, 0].tolist() == [0, 0.25, 0.5, 1]
+
+
+def test_many_values_become_few_classes():
+    ages = pl.DataFrame({"q": [1] * 40, "s": list(range(40))})
+    numbers = local.count(ages.lazy(), {"q": rt.quasi(), "s": rt.sensitive()}).cells
+    halves = classes_of(numbers.sensitive[0], numbers.totals(0))
+    assert halves.names == ("below 20", "20 and above") and np.bincount(halves.of).tolist() == [20, 20]
+    tree = [[f"leaf{n}", f"family{n % 3}", "*"] for n in range(12)]
+    words = pl.DataFrame({"q": [1] * 12, "s": [f"leaf{n}" for n in range(12)]})
+    families = local.count(words.lazy(), {"q": rt.quasi(), "s": rt.sensitive(hierarchy=tree)}).cells
+    found = classes_of(families.sensitive[0], families.totals(0))
+    assert sorted(found.names) == ["family0", "family1", "family2"]
+    missing = pl.DataFrame({"q": [1, 1, 1], "s": ["a", "b", None]})
+    with_null = local.count(missing.lazy(), {"q": rt.quasi(), "s": rt.sensitive(missing="category")}).cells
+    assert classes_of(with_null.sensitive[0], with_null.totals(0)).names == ("a", "b", "missing")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_loss_of_a_row_is_by_hand(kind):
+    frame = people(300)
+    release = rt.publish(job(kind), frame=frame, seed=1)
+    cells = local.count(frame.lazy(), job(kind).columns).cells
+    found = release.audited.to_dict()
+    lost = row_loss(release, found, cells)
+    if kind == "generalized":
+        assert lost == pytest.approx(sum(found["utility"]["ail_by_column"].values()) / 3)
+    elif kind == "perturbed":
+        assert lost == pytest.approx((1 - found["utility"]["retention"]) / 3)
+    elif kind == "anatomized":
+        held = release.tables["sensitive"]
+        sizes = held.group_by("group").agg(pl.col("count").sum().alias("size"))
+        own = held.join(sizes, on="group").select((pl.col("count") ** 2 / pl.col("size")).sum()).item() / 300
+        assert lost == pytest.approx((1 - own) / 3)
+    elif kind == "sampled":
+        labels = found["utility"]["ail_by_column"]
+        shown = len(release.frame()) / 300
+        assert lost == pytest.approx(1 - shown * (1 - (sum(labels.values()) + 0.2) / 3))
+    else:
+        share = frame["ill"].value_counts(normalize=True)["proportion"]
+        assert 0 < lost < 1 / 3 and share.sum() == pytest.approx(1)
