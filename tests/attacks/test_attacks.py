@@ -115,7 +115,7 @@ def anatomized(frame: pl.DataFrame, l: int) -> rt.Release:  # noqa: E741 - the f
     [
         name
         for name, row in ATTACKS.items()
-        if row.needs_source and name not in ("singling-out", "downcoding", "overlap")
+        if row.needs_source and name not in ("singling-out", "linkability", "downcoding", "overlap")
     ],
 )
 def test_every_attack_on_values_runs_on_an_anatomized_release(name: str):

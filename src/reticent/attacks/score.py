@@ -58,3 +58,8 @@ def wilson(hits: int, targets: int, z: float = Z) -> tuple[float, float]:
     middle = (share + spread / 2) / (1 + spread)
     half = z / (1 + spread) * sqrt(share * (1 - share) / targets + spread / (4 * targets))
     return middle - half if hits else 0.0, middle + half if hits < targets else 1.0
+
+
+def risk(success: float, control: float) -> float:
+    """What an attack reaches beyond its control, as a share of what the control leaves; 0 where it reaches no more."""
+    return max(success - control, 0.0) / (1 - control) if control < 1 else 0.0

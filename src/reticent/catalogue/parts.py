@@ -74,6 +74,15 @@ ATTACKS = {
     "singling-out": AttackRow(
         "reticent.attacks.singling_out:singling_out", "takes the ends of published ranges for people's values"
     ),
+    "linkability": AttackRow(
+        "reticent.attacks.linkability:linkability",
+        "has two lists with some of the columns each, and links their people",
+    ),
+    "inference": AttackRow(
+        "reticent.attacks.inference:inference",
+        "knows all of a person but the sensitive value, and asks the groups that may hold the person",
+        _READERS,
+    ),
     "downcoding": AttackRow(
         "reticent.attacks.downcoding.attack:downcoding",
         "knows that no group could be cut further, and asks for the values that ranges hide",

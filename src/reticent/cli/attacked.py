@@ -6,9 +6,14 @@ from typing import Any
 
 
 def beside(found: dict[str, Any]) -> list[str]:
-    told = {"composition": _joined, "overlap": _overlapping, "minimality": _knowing, "downcoding": _downcoded}.get(
-        found["attack"]
-    )
+    told = {
+        "composition": _joined,
+        "overlap": _overlapping,
+        "minimality": _knowing,
+        "downcoding": _downcoded,
+        "linkability": _linked,
+        "inference": _inferred,
+    }.get(found["attack"])
     return [] if told is None else told(found)
 
 
@@ -68,4 +73,19 @@ def _downcoded(found: dict[str, Any]) -> list[str]:
         f"downcoding: {found['success']:.1%} of {found['targets']:,} values that ranges hide are guessed by who supposes k ="
         f" {found['k']} and that the method {sure} a group that can be cut (without that: {found['control']:.1%}; a random value"
         f" of the range: {found['baseline']:.1%}).{bits}{held} No promise speaks of this adversary."
+    ]
+
+
+def _linked(found: dict[str, Any]) -> list[str]:
+    one, other = (", ".join(names) for names in found["lists"])
+    return [
+        f"linkability: a list with {one} and one with {other}: of {found['targets']:,} of {found['people']:,} people {found['success']:.1%}"
+        f" are linked by one group (of strangers: {found['control']:.1%}). No promise speaks of this adversary."
+    ]
+
+
+def _inferred(found: dict[str, Any]) -> list[str]:
+    outside = "" if found["others"] is None else f"; of people who are not in the data: {found['others']:.1%}"
+    return [
+        f"inference: {found['success']:.1%} of guesses are right (groups with shuffled values: {found['control']:.1%}{outside})."
     ]
