@@ -65,6 +65,8 @@ def test_every_attack_reports_success_beside_its_baseline(name: str):
     )  # their targets are ends of ranges, and hidden values
     assert 0 <= table["low"] <= table["success"] <= table["high"] <= 1
     assert 0 < table["worst_posterior"] <= 1
+    if name != "corruption":  # a bound on beliefs, not a guess
+        assert table["control_low"] <= table["control"] <= table["control_high"]
     assert len(found.guess) == len(found.posterior)
 
 

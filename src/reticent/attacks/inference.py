@@ -13,17 +13,15 @@ make likeliest.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from reticent.attacks.decoy import shuffled
+from reticent.attacks.decoy import silent
 from reticent.attacks.score import Outcome, risk, score, wilson
 from reticent.attacks.seen import Seen
 from reticent.attacks.skewness import group_beliefs
-from reticent.release.reading.boxes import Boxes
-from reticent.release.reading.members import Members
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +37,7 @@ class Inferred(Outcome):
 def inference(seen: Seen, *, others: Seen | None = None, seed: int = 0) -> Inferred:
     """`others` are people who are not in the release; `seed` shuffles the control's values."""
     scored = score("inference", group_beliefs(seen), seen.truth, seen.promised)
-    noise = replace(seen, sight=_noise(seen.sight, np.random.default_rng(seed)))
+    noise = silent(seen, np.random.default_rng(seed))
     control = score("control", group_beliefs(noise), seen.truth, None)
     outside = None if others is None else score("others", group_beliefs(others), others.truth, None)
     low, high = wilson(round(control.success * control.targets), control.targets)
@@ -54,12 +52,3 @@ def inference(seen: Seen, *, others: Seen | None = None, seed: int = 0) -> Infer
     }
     fields = {name: getattr(scored, name) for name in scored.__dataclass_fields__}
     return Inferred(**fields, beside=beside)
-
-
-def _noise(sight: Any, rng: np.random.Generator) -> Any:
-    """The same groups with values that say nothing."""
-    counts = shuffled(sight.counts, rng)
-    if isinstance(sight, Boxes):
-        return replace(sight, until=np.pad(np.cumsum(counts, axis=1), ((0, 0), (1, 0))))
-    assert isinstance(sight, Members)
-    return replace(sight, counts=counts)
