@@ -198,6 +198,7 @@ def attack(name: str) -> Run:
         found = rt.attack(release, name=name, **source, **people.ATTACKED_WITH.get(name, {})).to_dict()
         assert found["attack"] == name and found["targets"] > 0
         assert 0 <= found["worst_posterior"] <= 1
+        assert {"control", "control_low", "control_high", "low", "high"} <= set(found)
 
     return run
 

@@ -73,6 +73,8 @@ READS_GROUPS = (
     "attack similarity",
     "attack background",
     "attack singling-out",
+    "attack linkability",
+    "attack inference",
     "attack downcoding",
     "attack overlap",
     "attack composition",
@@ -232,6 +234,12 @@ REFUSED = [
         "releases with exact quasi-identifiers",
         exact,
         "This attack reads the ends of published ranges; this release publishes quasi-identifiers as they are.",
+    ),
+    Rule(
+        ("attack linkability",),
+        "releases with exact quasi-identifiers",
+        exact,
+        "This attack asks what labels link; this release publishes quasi-identifiers as they are.",
     ),
     Rule(
         ("attack downcoding",),

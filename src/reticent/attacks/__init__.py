@@ -6,6 +6,7 @@ attack(release, source, "naive-bayes")
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from inspect import signature
 from typing import Any
 
@@ -45,7 +46,7 @@ def attack(
     function = catalogue.load(ATTACKS[name].function)
     options(how, _options(function), f"The attack {name!r}")
     if hasattr(release, "seen"):
-        return function(_seen_of_plan(release, source, name), **how)
+        return _controlled(function, _seen_of_plan(release, source, name), how)
     foreign = is_plain(release)
     if not ATTACKS[name].needs_source:
         return function(_opened(_plain_table(release, name) if foreign else release), **how)
@@ -53,11 +54,25 @@ def attack(
     roles = {"job": job, "quasi": quasi, "sensitive": sensitive, "hierarchy": hierarchy}
     how |= _laid_over(release, how.get("others"), missing, roles if foreign else None)
     if foreign:
-        return function(plain(_plain_table(release, name), source, missing=missing, **roles), **how)
+        return _controlled(function, plain(_plain_table(release, name), source, missing=missing, **roles), how)
     _refuse_roles(roles)
     if ATTACKS[name].reads_people:
         return function(_opened(release), source, missing=missing, **how)
-    return function(seen(release, source, missing=missing), **how)
+    return _controlled(function, seen(release, source, missing=missing), how)
+
+
+def _controlled(function: Any, people: Any, how: Mapping[str, Any]) -> Any:
+    """The attack and, unless it has one of its own, its control: the same adversary where groups hold shuffled values."""
+    import numpy as np
+
+    from reticent.attacks.decoy import silent
+    from reticent.attacks.score import wilson
+
+    found = function(people, **how)
+    if found.to_dict()["control"] is not None:
+        return found
+    other = function(silent(people, np.random.default_rng(0)), **how)
+    return replace(found, control=(other.success, *wilson(round(other.success * other.targets), other.targets)))
 
 
 def _targets(release: Any, source: Any, job: Any, missing: tuple[str, ...], name: str) -> tuple[Any, tuple[str, ...]]:

@@ -2,7 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
+
+from reticent.attacks.seen import Seen
+from reticent.release.reading.boxes import Boxes
+from reticent.release.reading.members import Members
+
+
+def silent(seen: Seen, rng: np.random.Generator) -> Seen:
+    """The same people under the same groups, whose values say nothing."""
+    sight, counts = seen.sight, shuffled(seen.counts, rng)
+    if isinstance(sight, Boxes):
+        return replace(seen, sight=replace(sight, until=np.pad(np.cumsum(counts, axis=1), ((0, 0), (1, 0)))))
+    assert isinstance(sight, Members)
+    return replace(seen, sight=replace(sight, counts=counts))
 
 
 def shuffled(counts: np.ndarray, rng: np.random.Generator) -> np.ndarray:

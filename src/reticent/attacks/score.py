@@ -10,6 +10,8 @@ import numpy as np
 
 from reticent import notebook
 
+CONTROL = ("control", "control_low", "control_high")
+"""What the same adversary reaches of a release that says nothing, with its interval; null where nobody is guessed."""
 Z = 1.959963984540054  # 95 %
 
 
@@ -27,13 +29,15 @@ class Outcome:
     promised: float | None
     guess: np.ndarray = field(repr=False)
     posterior: np.ndarray = field(repr=False)
+    control: tuple[float, float, float] | None = field(default=None, kw_only=True)  # with its interval
 
     def _repr_html_(self) -> str:
         return notebook.attack(self)
 
     def to_dict(self) -> dict[str, Any]:
         names = ("attack", "targets", "success", "low", "high", "baseline", "worst_posterior", "promised")
-        return {name: getattr(self, name) for name in names}
+        control = self.control or (None, None, None)
+        return {**{name: getattr(self, name) for name in names}, **dict(zip(CONTROL, control, strict=True))}
 
 
 def score(
@@ -58,3 +62,8 @@ def wilson(hits: int, targets: int, z: float = Z) -> tuple[float, float]:
     middle = (share + spread / 2) / (1 + spread)
     half = z / (1 + spread) * sqrt(share * (1 - share) / targets + spread / (4 * targets))
     return middle - half if hits else 0.0, middle + half if hits < targets else 1.0
+
+
+def risk(success: float, control: float) -> float:
+    """What an attack reaches beyond its control, as a share of what the control leaves; 0 where it reaches no more."""
+    return max(success - control, 0.0) / (1 - control) if control < 1 else 0.0

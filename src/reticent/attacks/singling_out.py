@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from reticent.attacks.score import Outcome, wilson
+from reticent.attacks.score import Outcome, risk, wilson
 from reticent.attacks.seen import Seen
 from reticent.errors import RequestError
 from reticent.release.reading.boxes import Boxes
@@ -156,6 +156,7 @@ def _outcome(tried: list[Tried]) -> SinglingOut:
         "control_low": between[0],
         "control_high": between[1],
         "others": others,
+        "risk": risk(isolated / len(people), control if others is None else others),
         "certain": sum(column.certain for column in tried) / sum(column.hidden for column in tried),
         "columns": {
             column.name: {

@@ -93,6 +93,15 @@ ATTACKS = {
         "takes the ends of published ranges for people's values",
         guesses=False,
     ),
+    "linkability": AttackRow(
+        "reticent.attacks.linkability:linkability",
+        "has two lists with some of the columns each, and links their people",
+    ),
+    "inference": AttackRow(
+        "reticent.attacks.inference:inference",
+        "knows all of a person but the sensitive value, and asks the groups that may hold the person",
+        _READERS,
+    ),
     "downcoding": AttackRow(
         "reticent.attacks.downcoding.attack:downcoding",
         "knows that no group could be cut further, and asks for the values that ranges hide",

@@ -58,7 +58,7 @@ def attack(
     skew: Annotated[str | None, typer.Option("--lambda", metavar="P", help="corruption: the most that is believed of one value beforehand (0.1).", show_default=False)] = None,
     rho1: Annotated[str | None, typer.Option("--rho1", metavar="P", help="corruption: the most that is believed of a condition beforehand (0.2).", show_default=False)] = None,
     others: Annotated[
-        Path | None, typer.Option("--others", metavar="FILE", help="singling-out: people who are not in the data, for its baseline.", show_default=False)
+        Path | None, typer.Option("--others", metavar="FILE", help="singling-out, inference: people who are not in the data, for its baseline.", show_default=False)
     ] = None,
     joined: Annotated[
         list[Path] | None, typer.Option("--with", metavar="OTHER", help="composition: another release of the same people; may be repeated.", show_default=False)
@@ -105,8 +105,8 @@ def attack(
     learned = {option: value for option, value in learned.items() if value is not None}
     if learned and name != "corruption":
         raise RequestError("--external, --corrupted, --victim, --lambda and --rho1 are for --as corruption.")
-    if others is not None and name not in (None, "singling-out"):
-        raise RequestError("--others is for --as singling-out.")
+    if others is not None and name not in (None, "singling-out", "inference"):
+        raise RequestError("--others is for --as singling-out and --as inference.")
     if (joined or force_join) and name not in (None, "composition"):
         raise RequestError("--with and --force-join are for --as composition.")
     as_job, marks = None if job is None else Job.read(job), tuple(missing or ())
@@ -124,7 +124,7 @@ def attack(
         try:
             with stages(json) as progress:
                 progress(f"attacking as {one}")
-                asked = {"background": knowledge, "corruption": learned, "singling-out": {"others": others},
+                asked = {"background": knowledge, "corruption": learned, "singling-out": {"others": others}, "inference": {"others": others},
                          "composition": {"joined": joined or [], "force_join": force_join}}.get(one, {})  # fmt: skip
                 outcomes.append(_judged(release, run(release, read, one, **given, **asked).to_dict()))
         except RequestError as error:

@@ -76,11 +76,28 @@ def _downcoded(found: dict[str, Any]) -> list[str]:
     ]
 
 
+def _linked(found: dict[str, Any]) -> list[str]:
+    one, other = (", ".join(names) for names in found["lists"])
+    return [
+        f"linkability: a list with {one} and one with {other}: of {found['targets']:,} of {found['people']:,} people {found['success']:.1%}"
+        f" are linked by one group (of strangers: {found['control']:.1%}). No promise speaks of this adversary."
+    ]
+
+
+def _inferred(found: dict[str, Any]) -> list[str]:
+    outside = "" if found["others"] is None else f"; of people who are not in the data: {found['others']:.1%}"
+    return [
+        f"inference: {found['success']:.1%} of guesses are right (groups with shuffled values: {found['control']:.1%}{outside})."
+    ]
+
+
 _TOLD = {
     "composition": _joined,
     "overlap": _overlapping,
     "minimality": _knowing,
     "downcoding": _downcoded,
+    "linkability": _linked,
+    "inference": _inferred,
     "matrix": _redrawn,
     "matrix-learned": _redrawn,
 }

@@ -99,7 +99,7 @@ def columns(source: Source, frame: Any = None, lazy: pl.LazyFrame | None = None)
     if frame is not None:
         return [str(name) for name in getattr(frame, "column_names", None) or frame.columns]
     if source.url is None and source.path is not None and (files := files_of(source.path)).suffix in CSV:
-        _of_file(source)
+        _of_file(source, by_pieces=True)
         return separated.header(str(files.paths[0]), source.delimiter, source.quote, source.encoding)
     return (scan(source) if lazy is None else lazy).collect_schema().names()
 

@@ -17,6 +17,7 @@ import numpy as np
 from reticent import notebook
 from reticent.attacks.algorithm.counted import beliefs
 from reticent.attacks.algorithm.enumerated import Believed, Run, behind, exactly, together
+from reticent.attacks.score import CONTROL
 from reticent.errors import RequestError
 from reticent.methods.distribution.generalize import Held, faked, generalized
 from reticent.methods.distribution.tree import Tree
@@ -60,7 +61,7 @@ class AlgorithmOutcome:
             "lift",
             "how",
         )
-        return {name: getattr(self, name) for name in names}
+        return {**{name: getattr(self, name) for name in names}, **dict.fromkeys(CONTROL)}
 
 
 def algorithm(release: Any) -> AlgorithmOutcome:

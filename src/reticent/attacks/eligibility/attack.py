@@ -35,6 +35,7 @@ from reticent.attacks.eligibility.posteriors import How, Posterior, between, fro
 from reticent.attacks.eligibility.priors import Prior
 from reticent.attacks.eligibility.sampled import MISS, weights
 from reticent.attacks.eligibility.withheld import of_withheld
+from reticent.attacks.score import CONTROL
 from reticent.errors import RequestError
 from reticent.methods.suppression.stage import KINDS
 from reticent.table.roles import Role
@@ -140,7 +141,7 @@ class Belief:
         return notebook.attack(self)
 
     def to_dict(self) -> dict[str, Any]:
-        none = {"success": None, "baseline": None}
+        none = {"success": None, "baseline": None, **dict.fromkeys(CONTROL)}
         return {"attack": "eligibility", **none, **{name: getattr(self, name) for name in self.__slots__}}
 
 
