@@ -158,6 +158,8 @@ class Release:
         refuse_overlap(target, book.folder)
         recover(book.folder, [target])
         keeping.refuse_existing(target, force)
+        if self._owned is None:
+            keeping.refuse_noted(target, self.digest)
         book.refuse_again(target, owned.get("source"), again)
         with staging.staged(target) as staged:
             with writing(target):

@@ -38,8 +38,16 @@ class Joining:
         if not earlier:
             return []
         there, said = [], []
+        latest = {(entry["folder"], entry["release"]): entry["digest"] for entry in ledger.entries()}
         for repeat in earlier.values():
-            folder = Path(repeat.entry["folder"]) / repeat.entry["release"]
+            place = repeat.entry["folder"], repeat.entry["release"]
+            folder = Path(*place)
+            if latest[place] != repeat.entry["digest"]:
+                day = repeat.entry["at"][:10]
+                said.append(
+                    self._apart(repeat, f"a later one replaced it, and only who was given that of {day} has it")
+                )
+                continue
             if digest_of(folder) != repeat.entry["digest"]:
                 said.append(self._apart(repeat, "it is not where it was put, or was changed"))
                 continue

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import reticent as rt
-from reticent.errors import AlreadyPublished, DiskError
+from reticent.errors import AlreadyPublished, DiskError, OutputExists
 from reticent.owner import exchange, journal, keeping, places, staging
 from reticent.owner.ledger import Ledger
 from reticent.owner.recovery import recover
@@ -223,9 +223,20 @@ def test_save_is_journalled_like_publish(tmp_path, die):
     assert not left(tmp_path)
 
 
-def test_a_copy_of_an_opened_release_replaces_another_whole(tmp_path):
+def test_a_copy_of_an_opened_release_replaces_another_copy_whole(tmp_path):
     first = rt.publish(job(), frame=people(), to=tmp_path / "one")
     rt.publish(job(), frame=people(seed=2), to=tmp_path / "two")
-    rt.open(tmp_path / "one").save(tmp_path / "two", force=True)
-    assert rt.audit(tmp_path / "two", expect_digest=first.digest).kept
+    rt.open(tmp_path / "two").save(tmp_path / "copy")
+    rt.open(tmp_path / "one").save(tmp_path / "copy", force=True)
+    assert rt.audit(tmp_path / "copy", expect_digest=first.digest).kept
+    assert not left(tmp_path)
+
+
+def test_a_copy_is_not_put_where_the_owners_notes_speak_of_another(tmp_path):
+    rt.publish(job(), frame=people(), to=tmp_path / "one")
+    second = rt.publish(job(), frame=people(seed=2), to=tmp_path / "two")
+    with pytest.raises(OutputExists, match="the digest of what stands there"):
+        rt.open(tmp_path / "one").save(tmp_path / "two", force=True)
+    rt.open(tmp_path / "two").save(tmp_path / "two", force=True)
+    assert rt.audit(tmp_path / "two", expect_digest=second.digest).kept
     assert not left(tmp_path)

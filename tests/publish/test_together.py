@@ -85,6 +85,15 @@ def test_an_earlier_release_that_is_gone_is_named_and_with_a_limit_refused(tmp_p
     assert any("'first' was not joined with this one: it is not where it was put" in line for line in second.notices)
 
 
+def test_a_release_that_is_replaced_is_joined_and_one_that_was_replaced_before_is_named_as_such(tmp_path):
+    for age in (1, 5, 9):
+        last = rt.publish(job(age), frame=table(), to=tmp_path / "first", again=age > 1, force=age > 1)
+        joined = [line for line in last.notices if line.startswith("Joined with 'first'")]
+        apart = [line for line in last.notices if "was not joined" in line]
+        assert len(joined) == (age > 1) and len(apart) == (age > 5)
+    assert "'first' was not joined with this one: a later one replaced it, and only who was given that of" in apart[0]
+
+
 def test_an_earlier_release_whose_values_were_redrawn_is_not_joined_and_with_a_limit_refused(tmp_path):
     redrawn = rt.Job(columns=COLUMNS, promises=[rt.BetaLikeness(4)], method=rt.BetaPerturbation())
     rt.publish(redrawn, frame=table(), to=tmp_path / "first")

@@ -14,6 +14,7 @@ from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
+from math import lcm
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -22,7 +23,7 @@ from reticent.door import typed
 from reticent.errors import JobError
 from reticent.models.beta_likeness import BetaLikeness
 from reticent.models.exact import Number, exact
-from reticent.models.families import family_check
+from reticent.models.families import Runs, family_check
 from reticent.models.shapes import Check, Promise, Totals, totals_of
 from reticent.table.cells import Cells
 from reticent.table.domain import Domain, RangeDomain
@@ -63,12 +64,10 @@ class ProximityLikeness(Promise):
         domain, reference = cells.sensitive[at], totals_of(cells, totals)[at]
         occurring = [code for code in np.flatnonzero(reference).tolist() if code != domain.null_code]
         spans = windows([position(domain, code) for code in occurring], self.width)
-        member = np.zeros((domain.size, len(spans) + 1), np.int64)
-        for window, (first, last) in enumerate(spans):
-            member[occurring[first : last + 1], window] = 1
-        if domain.null:
-            member[domain.null_code, -1] = 1
-        return family_check(self.likeness, at, member, reference, domain.null_code)
+        ends = [(occurring[first], occurring[last]) for first, last in spans]
+        ends += [(domain.null_code, domain.null_code)] if domain.null else []
+        first, last = np.array(ends, np.int64).reshape(-1, 2).T
+        return family_check(self.likeness, at, Runs(first, last, domain.size), reference, domain.null_code)
 
 
 def position(domain: Domain, code: int) -> Fraction:
@@ -83,7 +82,11 @@ def position(domain: Domain, code: int) -> Fraction:
 
 def windows(positions: list[Fraction], width: Fraction) -> list[tuple[int, int]]:
     """(first, last) of every run of values that some interval of this width holds and no more; positions ascend."""
-    events = sorted({*positions, *(x - width for x in positions)})
-    between = [(a + b) / 2 for a, b in pairwise(events)]
-    found = {(bisect_left(positions, x), bisect_right(positions, x + width) - 1) for x in [*events, *between]}
+    unit = 2 * lcm(
+        *(x.denominator for x in (*positions, width))
+    )  # whole numbers are compared faster; 2 leaves room between
+    places, wide = [int(x * unit) for x in positions], int(width * unit)
+    events = sorted({*places, *(x - wide for x in places)})
+    between = [(a + b) // 2 for a, b in pairwise(events)]
+    found = {(bisect_left(places, x), bisect_right(places, x + wide) - 1) for x in [*events, *between]}
     return sorted((first, last) for first, last in found if first <= last)

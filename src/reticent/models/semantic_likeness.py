@@ -16,7 +16,7 @@ from reticent.door import typed
 from reticent.errors import JobError
 from reticent.models.beta_likeness import BetaLikeness
 from reticent.models.exact import Number, whole
-from reticent.models.families import family_check
+from reticent.models.families import Sets, family_check
 from reticent.models.shapes import Check, Promise, Totals, totals_of
 from reticent.table.cells import Cells
 from reticent.table.domain import Domain, TreeDomain
@@ -62,7 +62,7 @@ class SemanticLikeness(Promise):
         domain = cells.sensitive[at]
         family = self.families(domain)
         member = (family[:, None] == np.arange(family.max(initial=-1) + 1)).astype(np.int64)
-        return family_check(self.likeness, at, member, totals_of(cells, totals)[at], domain.null_code)
+        return family_check(self.likeness, at, Sets(member), totals_of(cells, totals)[at], domain.null_code)
 
     def families(self, domain: Domain) -> np.ndarray:
         """The family of each value, numbered from 0; the null's is the last."""

@@ -15,7 +15,7 @@ from reticent.errors import OutputExists
 from reticent.owner import journal, private, staging
 from reticent.owner.exchange import put, take_back
 from reticent.owner.journal import Intent
-from reticent.owner.places import digest_of
+from reticent.owner.places import digest_noted, digest_of, notes_of
 from reticent.owner.signals import uninterrupted
 from reticent.release.disk import writing
 
@@ -67,6 +67,17 @@ def keep(ledger: Path, intent: Intent, notes: Mapping[str, bytes | str], sketche
         raise
     with suppress(OSError):  # the release is kept; the next command clears what is left
         journal.close(ledger, intent)
+
+
+def refuse_noted(target: Path, digest: str) -> None:
+    """Refuse to put a copy of a release where the owner's notes speak of another: audits would take it for a forgery."""
+    noted = [digest_noted(notes) for notes in notes_of(target)]
+    if any(one is not None and one != digest for one in noted):
+        raise OutputExists(
+            f"{target} was published from here: your notes and the ledger have the digest of what stands there.",
+            why="A copy of another release in its place would be taken for a forged one.",
+            attempt="another name.",
+        )
 
 
 def put_alone(staged: Path, target: Path, force: bool) -> None:

@@ -18,7 +18,7 @@ from reticent.audit.measure.comparison import compare_ln, exact, extremes_by_val
 from reticent.audit.measure.counts import Counts
 from reticent.errors import BundleDamaged
 
-CHUNK = 4096  # groups looked at together
+CHUNK = 1 << 22  # counts of windows in groups that are looked at together
 
 
 def semantic_beta(views: list[Counts], family: np.ndarray, *, enhanced: bool, two_sided: bool) -> Fraction | None:
@@ -40,7 +40,10 @@ def proximity_beta(
     """The least beta that holds for every window; `positions` ascend, None (a null) stands alone."""
     least = Fraction(0)
     for view in views:
+        greatest: dict[Fraction, Fraction] = {}  # of windows of one frequency the worst decides
         for p, q in _frequencies(view, positions, width):
+            greatest[p] = max(q, greatest.get(p, q))
+        for p, q in greatest.items():
             gain = q / p - 1
             if enhanced and gain > 0 and compare_ln(1 / p, gain) < 0:
                 return None
@@ -50,13 +53,12 @@ def proximity_beta(
 
 def runs(positions: Sequence[Fraction], width: Fraction) -> list[tuple[int, int]]:
     """(first, last) of every window with other values in it."""
-    found, last = [], len(positions) - 1
+    found, reach = [], 0  # the last value that a window from the one before reaches to
     for i in range(len(positions)):
-        for j in range(i, len(positions)):
-            if positions[j] - positions[i] > width:
-                break
-            if i == 0 or j == last or positions[j + 1] - positions[i - 1] > width:
-                found.append((i, j))
+        before, reach = reach, max(reach, i)
+        while reach + 1 < len(positions) and positions[reach + 1] - positions[i] <= width:
+            reach += 1
+        found += [(i, j) for j in range(max(i, before), reach + 1)]
     return found
 
 
@@ -72,9 +74,10 @@ def _frequencies(
     until = np.append(0, np.cumsum(view.totals))
     share = [Fraction(int(n), view.rows) for n in until[last + 1] - until[first]]
     worst: dict[int, Fraction] = {}
-    for start in range(0, view.groups, CHUNK):
-        here = (view.group >= start) & (view.group < start + CHUNK)
-        sizes = view.sizes[start : start + CHUNK]
+    step = max(CHUNK // len(spans), 1)
+    for start in range(0, view.groups, step):
+        here = (view.group >= start) & (view.group < start + step)
+        sizes = view.sizes[start : start + step]
         held = np.zeros((len(sizes), len(view.totals) + 1), np.int64)
         np.add.at(held, (view.group[here] - start, view.value[here] + 1), view.count[here])
         held = np.cumsum(held, axis=1)
