@@ -130,7 +130,11 @@ class Cutter:
         self.logc, self.logq = np.zeros((2, log_size), np.int32)
         self.y, self.outl, self.gl = np.zeros(m), np.zeros(rows + 2), np.zeros(groups)
         self.pv, self.mate = np.zeros(m, np.int32), np.zeros(64, np.int32)
-        self.parts, self.top, self.gs = np.zeros((2, m + 1), np.int64), np.zeros((16, 7)), np.zeros((groups, 3), np.int64)
+        self.parts, self.top, self.gs = (
+            np.zeros((2, m + 1), np.int64),
+            np.zeros((16, 7)),
+            np.zeros((groups, 3), np.int64),
+        )
         self.box, self.boxes = np.zeros((2, d), np.int32), np.zeros((4, d), np.int32)
         self.subs, self.gbox = np.zeros((9, 2, d), np.int32), np.zeros((groups, 2, d), np.int32)
         self.bucket = np.zeros(min(int(space[1][:, 2].max(initial=0)), 4 * rows + 64) + 64, np.int32)
