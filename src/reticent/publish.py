@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -36,6 +36,7 @@ from reticent.recipe.losses import wider
 from reticent.refusals import refuse_reserved, refuse_several, refuse_unable, refuse_unnamed, relabels
 from reticent.release import bundle
 from reticent.release.disk import writing
+from reticent.step import Progress, Step, within
 from reticent.table import beside, carried
 from reticent.table import source as sources
 from reticent.table.cells import Cells
@@ -47,7 +48,7 @@ from reticent.table.supported import refuse_unsupported
 from reticent.table.written import as_declared
 from reticent.together import Joining
 
-Progress = Callable[[str], None]
+SHORT, LONG = (0.45, 0.75), (0.1, 0.9)  # the part of a run that planning is, roughly; longer by a method that searches
 
 
 @door(
@@ -77,7 +78,7 @@ def publish(
     target = None if to is None else Path(to)
     refuse_unable(job)
     settled_before = begin(target, ledger, force)
-    progress("reading")
+    progress(Step("reading", 0))
     lazy, columns = read(job, frame)
     looked = beside.look(lazy, columns)
     counted = local.count(lazy, columns, looked.rows_per_person)
@@ -85,16 +86,17 @@ def publish(
     if target is not None:
         Ledger.of(ledger).refuse_again(target, rows, again)
     rng = Random.of(seed)
-    progress("planning")
-    writer = planned(job, counted, rng, progress)
-    progress("writing")
+    start, end = LONG if getattr(job.method, "anytime", False) else SHORT
+    progress(Step("planning", start))
+    writer = planned(job, counted, rng, within(progress, start, end))
+    progress(Step("writing", end))
     frames = writer.frames(*local.apply(counted, writer.recipe, rng, lazy))
     with staged_for(target) as staged:
         fields = {**declared(job, rng, counted.cells), **writer.fields(counted.carried_types)}
         with writing(target):
             bundle.write(staged, frames, fields, job.release.format)
         del frames
-        progress("auditing")
+        progress(Step("auditing", (1 + end) / 2))
         found = recount(staged, job, handed(job, counted, writer.recipe))
         noticed = (*settled_before, *looked.notices, *_noticed(job, counted.cells, writer))
         owned = to_own(job, rows, found, noticed, frame)
@@ -103,7 +105,7 @@ def publish(
 
 def joined(joining: Joining, staged: Path, ledger: Any, progress: Progress) -> tuple[str, ...]:
     """What this release and earlier ones of the same people say together, told before anything is kept; or a refusal."""
-    progress("joining with earlier releases")
+    progress(Step("joining with earlier releases", 0.95))
     said = joining(staged, Ledger.of(ledger))
     for line in said:
         progress(line)
