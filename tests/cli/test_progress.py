@@ -57,7 +57,7 @@ def test_a_terminal_shows_how_much_is_done_and_it_never_goes_back(place):
 
 def test_a_terminal_shows_how_long_a_search_may_still_take(place):
     job = place / "job.toml"
-    job.write_text(re.sub(r"\[method\][^\[]*", "", job.read_text()) + '\n[method]\nname = "mosaic"\neffort = 6\n')
+    job.write_text(re.sub(r"\[method\][^\[]*", "", job.read_text()) + '\n[method]\nname = "mosaic"\neffort = 3\n')
     code, shown = on_a_terminal("publish", "job.toml", "-o", "release")
     assert code == 0
     assert re.search(r"\d+%, about \d+ s left", shown)
