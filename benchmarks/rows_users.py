@@ -15,6 +15,7 @@ from benchmarks.measure import ROOT, Cost, measure
 from benchmarks.row import Row
 
 SECONDS = 10 / 0.25  # 10 CPU s on a machine that sorts the columns below in 0.25
+DEMO = 60 / 0.25
 
 MACHINE = """
 import numpy as np
@@ -50,9 +51,13 @@ def hospital(command: str) -> Cost:
     return measure(BODY, setup=SETUP, given={"command": command}, runs=1)
 
 
+def machine() -> float:
+    return measure("np.lexsort(keys)", setup=MACHINE).cpu
+
+
 def publish() -> Row:
-    machine = measure("np.lexsort(keys)", setup=MACHINE)
-    return Row(ours=hospital("publish").cpu, reference=machine.cpu, against="np.lexsort of 8 x 500k", at_most=SECONDS)
+    against = "np.lexsort of 8 x 500k"
+    return Row(ours=hospital("publish").cpu, reference=machine(), against=against, at_most=SECONDS)
 
 
 def check() -> Row:
@@ -99,19 +104,24 @@ def children() -> float:
 
 
 def demo_from_nothing() -> Row:
-    """`make demo` in a fresh clone, in CPU seconds of all its processes; what is downloaded is not counted."""
+    """`make demo` in a fresh clone, in CPU seconds of all its processes; what is downloaded is not counted.
+
+    The machine is measured before and after, because minutes pass and others may share it.
+    """
+    before = machine()
     with tempfile.TemporaryDirectory(prefix="reticent-") as folder:
         clone = Path(folder) / "clone"
         subprocess.run(["git", "clone", "--quiet", "--no-hardlinks", str(ROOT), str(clone)], check=True)
         took = {}
         for part, target in PARTS.items():
-            before = children()
+            used = children()
             subprocess.run(
                 ["make", target], cwd=clone, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
             )
-            took[part] = children() - before
+            took[part] = children() - used
     note = ", ".join(f"{part} {seconds:.1f}" for part, seconds in took.items())
-    return Row(ours=sum(took.values()), reference=60, against="the 60 s it may cost", at_most=1, note=note)
+    sorting = (before + machine()) / 2
+    return Row(ours=sum(took.values()), reference=sorting, against="np.lexsort of 8 x 500k", at_most=DEMO, note=note)
 
 
 ROWS = [

@@ -28,6 +28,7 @@ from reticent.owner.places import PLACE, notes_folder, refuse_overlap, written_p
 from reticent.owner.recovery import recover
 from reticent.publish import publish
 from reticent.release.disk import writing
+from reticent.step import Step
 from reticent.table import source as sources
 from reticent.table.carried import NEAR_UNIQUE
 from reticent.table.header import known
@@ -81,7 +82,7 @@ def publish_batches(
     book.refuse_again(to, whole, again)
     book, batches = book.for_batches(whole, to), []
     for at, (name, part) in enumerate(parts):
-        progress(f"batch {at + 1} of {len(parts)}")
+        progress(Step(f"batch {at + 1} of {len(parts)}", at / len(parts)))
         number = None if seed is None else seed + at
         how: dict[str, Any] = {"seed": number, "force": force, "again": again, "ledger": book, "engine": engine}
         batches.append(_publish_one(job, part, to / name, **how))

@@ -26,6 +26,10 @@ class Clock:
         """Whether less than this share of the budget is used."""
         return process_time() - self.began < share * (self.budget or 0.0)
 
+    def used(self) -> float:
+        """The share of the budget that is used, at most 1."""
+        return min((process_time() - self.began) / self.budget, 1.0) if self.budget else 1.0
+
     def suffices(self, cells: int, attempt: Callable[[slice], None]) -> bool:
         """Whether a plan on all cells would fit, by one on a few of them: planning costs at least in proportion."""
         if not self.left():

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from reticent import catalogue, notebook, registry
-from reticent.budget import Clock
+from reticent.budget import BUDGET, Clock
 from reticent.door import a_job, called, door, names, optional, seconds, text
 from reticent.engines.engine import Working
 from reticent.errors import JobError, PromiseUnreachable, RequestError, ReticentError, suggest
@@ -32,6 +32,7 @@ from reticent.randomness import Random
 from reticent.recipe.group_labels import pad
 from reticent.recipe.recipe import Recipe
 from reticent.refusals import refuse_unable
+from reticent.step import Step
 from reticent.table.carried import Carried, associated
 from reticent.table.cells import Cells
 from reticent.table.guessing import uncovered
@@ -39,6 +40,7 @@ from reticent.table.joint import jointly
 from reticent.table.roles import Column
 from reticent.table.spelling import Spelled, spelled_alike
 
+OWN = 1 / (1 + BUDGET)  # the part of a run that reading and the job's own plan are
 Watch = Callable[[Any], bool | None] | None
 
 
@@ -110,29 +112,35 @@ def check(
     """
     refuse_unable(job)
     clock, others, worker = Clock(budget), _others(job, methods), registry.engine(engine)
-    progress("reading")
+    progress(Step("reading", 0))
     with scratch(None) as room:
         lazy, looked, counted = counted_by(worker, job, frame, Working(progress, room))
     columns, cells = counted.columns, jointly(counted.cells) if job.jointly else counted.cells
-    progress(f"planning by {job.method.name}")
+    progress(Step(f"planning by {job.method.name}", OWN / 2))
     own, recipe = _outlook(job, job.method, cells, columns, own=True)
     finished(own, counted.cells)
     clock.start()
+    told = partial(_told, progress, clock)
     found = {job.method.name: own}
     for method in others:
-        progress(f"planning by {method.name}")
+        told(f"planning by {method.name}")
         one = _compared(job, method, cells, columns, clock if methods is None else None)
         if one is not None:
             found[method.name] = one
             finished(one, counted.cells)
-    progress("explaining")
+    told("explaining")
     explained = _explained(job, cells, columns, own, recipe, clock.left)
-    progress("looking at columns that are not generalized")
+    progress(Step("looking at columns that are not generalized", 0.95))
     carried, spellings = associated(lazy, looked.carried, columns), spelled_alike(counted.cells)
     warnings = (*uncovered(lazy, columns, carried), *looked.notices, *map(str, spellings), *_promised(job, cells))
     more = warnings, carried, _advice(job, cells, recipe), spellings, explained
     unplanned = tuple(method.name for method in others if method.name not in found)
     return Checked(counted.cells.rows, len(counted.cells), tuple(found.values()), *more, unplanned)
+
+
+def _told(progress: Callable[[str], None], clock: Clock, words: str) -> None:
+    """Comparing and explaining end with the budget: so much of it is used."""
+    progress(Step(words, OWN + (0.95 - OWN) * clock.used()))
 
 
 def _promised(job: Job, cells: Cells) -> list[str]:

@@ -37,6 +37,7 @@ from reticent.recipe.losses import wider
 from reticent.refusals import refuse_reserved, refuse_several, refuse_unable, refuse_unnamed, relabels
 from reticent.release import bundle
 from reticent.release.disk import writing
+from reticent.step import Step, within
 from reticent.table import carried
 from reticent.table import source as sources
 from reticent.table.beside import Beside
@@ -48,6 +49,8 @@ from reticent.table.spelling import spelled_alike
 from reticent.table.supported import refuse_unsupported
 from reticent.table.written import as_declared
 from reticent.together import Joining
+
+SHORT, LONG = (0.45, 0.75), (0.1, 0.9)  # the part of a run that planning is, roughly; longer by a method that searches
 
 
 @door(
@@ -79,22 +82,24 @@ def publish(
     target, worker = None if to is None else Path(to), registry.engine(engine)
     refuse_unable(job)
     begun = begin(target, ledger, force)
-    progress("reading")
+    progress(Step("reading", 0))
     with scratch_of(target) as room:
         how = Working(progress, room)
         lazy, looked, counted = counted_by(worker, job, frame, how)
         rows, rng = Rows(counted.combinations, counted.times, job.source if frame is None else None), Random.of(seed)
         if target is not None:
             Ledger.of(ledger).refuse_again(target, rows, again)
-        writer = planned(job, counted, rng, progress)
-        progress("writing")
+        start, end = LONG if getattr(job.method, "anytime", False) else SHORT
+        progress(Step("planning", start))
+        writer = planned(job, counted, rng, within(progress, start, end))
+        progress(Step("writing", end))
         with staged_for(target) as staged:
             fields = {**declared(job, rng, counted.cells), **writer.fields(counted.carried_types)}
             with writing(target):
                 pieces = writer.frames(worker.apply(counted, writer.recipe, rng, lazy, writer.place, how))
                 bundle.write(staged, pieces, fields, job.release.format)
                 del pieces
-            progress("auditing")
+            progress(Step("auditing", (1 + end) / 2))
             found = recount(staged, job, handed(job, counted, writer.recipe))
             noticed = (*begun, *looked.notices, *_noticed(job, counted.cells, writer))
             owned = to_own(job, rows, found, noticed, frame)
@@ -103,7 +108,7 @@ def publish(
 
 def joined(joining: Joining, staged: Path, ledger: Any, progress: Progress) -> tuple[str, ...]:
     """What this release and earlier ones of the same people say together, told before anything is kept; or a refusal."""
-    progress("joining with earlier releases")
+    progress(Step("joining with earlier releases", 0.95))
     said = joining(staged, Ledger.of(ledger))
     for line in said:
         progress(line)
@@ -144,7 +149,6 @@ def keep(
 
 def planned(job: Job, counted: Counted, rng: Random, progress: Progress) -> Writer:
     """The job's recipe, ready to be written as its method's kind."""
-    progress("planning")
     cells = jointly(counted.cells) if job.jointly else counted.cells
     recipe = plan(job.prepare, job.method, cells, job.promises, rng, job.release.suppress_at_most, progress)
     ready = relabelled(left_to_method(job.prepare, job.promises), cells, pad(replace(recipe, cells=counted.cells), rng))

@@ -25,6 +25,7 @@ from reticent.job import Job
 from reticent.measuring import measure
 from reticent.planning import count, plan
 from reticent.showing import page, table
+from reticent.step import Step
 from reticent.table.cells import Cells
 
 MOST = 1_000
@@ -84,7 +85,7 @@ def sweep(
     cells = count(job, frame=frame)
     rows = []
     for at, (chosen, one) in enumerate(tried, 1):
-        progress(f"planning {at} of {len(tried)}")
+        progress(Step(f"planning {at} of {len(tried)}", (at - 1) / len(tried)))
         rows.append({**chosen, **_planned(one, cells, seed)})
     return Sweep(tuple(values), tuple({**dict.fromkeys(_names(values, rows)), **row} for row in rows))
 

@@ -6,7 +6,18 @@ import pytest
 
 from tests.house.repository import PACKAGE, imports, module_name
 
-ANYBODY = {"catalogue", "door", "errors", "memory", "notebook", "randomness", "redaction", "toml", "__version__"}
+ANYBODY = {
+    "catalogue",
+    "door",
+    "errors",
+    "memory",
+    "notebook",
+    "randomness",
+    "redaction",
+    "step",
+    "toml",
+    "__version__",
+}
 LAYERS = {
     "kernels": set(),
     "table": set(),
@@ -17,6 +28,7 @@ LAYERS = {
     "door": set(),  # knows classes by their names only
     "accepted": {"models", "registry", "table"},
     "randomness": set(),
+    "step": set(),
     "toml": set(),
     "limits": set(),
     "typed": {"limits"},

@@ -8,6 +8,7 @@ import reticent as rt
 from reticent.methods.anatomy import Anatomy
 from reticent.methods.beta_perturbation.method import BetaPerturbation
 from reticent.methods.mondrian import Mondrian
+from reticent.release.markup import page
 
 KINDS = {
     "generalized": (Mondrian(), rt.KAnonymity(2)),
@@ -53,3 +54,29 @@ def test_it_says_one_row_per_person_where_nothing_else_is_declared(kind):
     text = said(kind, None)
     assert text.count("one row per person") == 2
     assert "several rows" not in text
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_its_lines_outside_tables_end_before_column_120(kind):
+    for line in said(kind, 2).splitlines():
+        assert len(line) <= 120 or line.startswith("|"), line
+
+
+def test_a_long_line_is_divided_between_words_and_never_in_code():
+    named = "`" + " - ".join(["a name"] * 12) + "`"
+    text = page([f"- Of {named} " + "much is said in a few words here, and more " * 3])
+    assert named in text
+    assert all(line.startswith(("- ", "  ")) for line in text.splitlines())
+    assert all(len(line) <= 120 for line in text.splitlines())
+    code = ["```", "x" * 50 + " " + "y" * 90, "```"]
+    assert page(code) == "\n".join(code) + "\n"
+
+
+def test_the_ends_of_ranges_are_told_of_columns_by_names_that_are_no_markup():
+    frame = pl.DataFrame({"a`b": [30.5, 31.5] * 40, "<b>x": range(80), "illness": ["flu", "cold"] * 40})
+    columns = {"a`b": rt.quasi(numeric=True), "<b>x": rt.quasi(numeric=True, labels="tight"), "illness": rt.sensitive()}
+    release = rt.publish(rt.Job(columns=columns, promises=[rt.KAnonymity(5)], method=Mondrian()), frame=frame, seed=1)
+    text = (release.folder / "README.md").read_text(encoding="utf-8")
+    told = [line for line in text.splitlines() if "ends of a range" in line]
+    assert len(told) == 2
+    assert not any("<b>" in line or "`" in line for line in told)

@@ -9,6 +9,7 @@ import typer
 
 from reticent import catalogue
 from reticent.cli.options import Delimiter, Empty, Encoding, FromQuery, FromTable, Json, Missing, Quote, reading
+from reticent.step import Step
 
 COLUMNS = ("attack", "targets", "success", "low", "high", "baseline", "worst_posterior", "promised")
 HEAD = ("attack", "targets", "success", "95 % from", "to", "baseline", "worst belief", "promised")
@@ -118,12 +119,11 @@ def attack(
     if not name and source is None:
         lacking = ", ".join(known for known, row in ATTACKS.items() if row.needs_source)
         skipped.append(f"{lacking}: they need the data that the release was made from. Try --source DATA.")
-    for one in (
-        [name] if name else [known for known, row in ATTACKS.items() if source is not None or not row.needs_source]
-    ):
+    able = [name] if name else [known for known, row in ATTACKS.items() if source is not None or not row.needs_source]
+    for at, one in enumerate(able):
         try:
             with stages(json) as progress:
-                progress(f"attacking as {one}")
+                progress(Step(f"attacking as {one}", at / len(able)))
                 asked = {"background": knowledge, "corruption": learned, "singling-out": {"others": others}, "inference": {"others": others},
                          "composition": {"joined": joined or [], "force_join": force_join}}.get(one, {})  # fmt: skip
                 outcomes.append(_judged(release, run(release, read, one, **given, **asked).to_dict()))

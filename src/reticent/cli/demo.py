@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from reticent.cli.options import Json
+from reticent.step import Step, within
 
 EXAMPLE = "reticent demo --to demo"
 
@@ -54,7 +55,9 @@ def demo(
 
     with stages(json) as progress, _made_anew(to):
         before = _census(to, rows, progress)
-        release = publish(Job.read(to / "job.toml"), to=to / "release", ledger=to / "ledger", progress=progress)
+        release = publish(
+            Job.read(to / "job.toml"), to=to / "release", ledger=to / "ledger", progress=within(progress, 0.2, 0.6)
+        )
         found = _tried(release, to, progress)
         after = release.frame().head(6)
     if json:
@@ -71,7 +74,7 @@ def _census(to: Path, rows: int, progress: Any) -> Any:
     from reticent import datasets
     from reticent.release.disk import writing
 
-    progress("making a census")
+    progress(Step("making a census", 0))
     with writing(to):
         people = datasets.load("census", rows, 1).cast({pl.Enum: pl.String})
         people.write_csv(to / "census.csv")
@@ -87,12 +90,12 @@ def _tried(release: Any, to: Path, progress: Any) -> dict[str, Any]:
     from reticent.audit import audit
 
     folder, source = to / "release", str(to / "census.csv")
-    progress("auditing against the source")
+    progress(Step("auditing against the source", 0.6))
     found = audit(folder, source=source, expect_digest=release.digest).to_dict()
     promised = [promise.name for promise in release.manifest.promises]
     found["attacks"] = []
-    for name in ADVERSARIES:
-        progress(f"attacking as {name}")
+    for at, name in enumerate(ADVERSARIES):
+        progress(Step(f"attacking as {name}", 0.7 + 0.2 * at / len(ADVERSARIES)))
         speaking = catalogue.ATTACKS[name].spoken_of(promised)
         found["attacks"].append({**attack(folder, source, name).to_dict(), "spoken_of_by": speaking})
     return {**found, "question": QUESTION, "answer": _answer(release), "report": str(_report(release, to, progress))}
@@ -113,7 +116,7 @@ def _report(release: Any, to: Path, progress: Any) -> Path:
     from reticent.release.disk import writing
     from reticent.report import report
 
-    progress("writing a report")
+    progress(Step("writing a report", 0.9))
     made = report(release)
     try:
         name, text = "report.html", made.html()

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from reticent.cli.options import Delimiter, Empty, Encoding, FromQuery, FromTable, Json, Missing, Quote, reading
+from reticent.step import Step
 
 EXAMPLE = "reticent report patients-release -o patients.html"
 
@@ -66,7 +67,7 @@ def report(
     with stages(json) as progress:
         progress("reading the release")
         found = made(release, progress=progress, **given)
-        progress("drawing")
+        progress(Step("drawing", 0.85))
         text = found.text(form)
     if internal:
         placing.write_internal(target, text)

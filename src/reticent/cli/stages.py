@@ -15,9 +15,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TextIO
 
+from reticent.cli.far import Far
 from reticent.cli.visible import visible
 from reticent.errors import RequestError
 from reticent.redaction import redacted
+from reticent.step import done_of
 
 FLAGS = ("--quiet", "--log-json")
 FILE = "--log"
@@ -138,7 +140,13 @@ def _live() -> Iterator[Callable[[str], None]]:
     from rich.console import Console
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    far = Far(TOLD.began)
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TextColumn("{task.fields[far]}"), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("starting", total=None)
-        yield lambda stage: progress.update(task, description=visible(redacted(stage)), refresh=True)
+        task = progress.add_task("starting", total=None, far=far)
+
+        def show(stage: str) -> None:
+            far.reach(done_of(stage), time.monotonic())
+            progress.update(task, description=visible(redacted(stage)), refresh=True)
+
+        yield show

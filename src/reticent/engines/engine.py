@@ -18,12 +18,11 @@ from reticent.errors import InternalError
 from reticent.randomness import Random
 from reticent.recipe.recipe import Recipe
 from reticent.release.rows import Pieces
+from reticent.step import Progress as Progress
 from reticent.table.beside import Beside
 from reticent.table.cells import Cells
 from reticent.table.roles import Column
 from reticent.table.source import Source
-
-Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True, eq=False)

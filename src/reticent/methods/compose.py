@@ -20,6 +20,7 @@ from reticent.models.promises import Promises
 from reticent.randomness import Random
 from reticent.recipe.prepared import Prepared as Prepared
 from reticent.recipe.recipe import Recipe
+from reticent.step import Step
 from reticent.table.cells import Cells
 
 
@@ -45,7 +46,7 @@ def plan(
         prepared, cells = step if prepared is None else prepared.then(step), step.cells
     left = left_to_method(stages, promises)
     if isinstance(method, Anytime):
-        told = watch or (lambda now: say(f"planning: loss {now.loss:.4f} after {now.sweep} sweeps"))
+        told = watch or (lambda now: say(Step(f"planning: loss {now.loss:.4f} after {now.sweep} sweeps", now.done)))
         recipe = method.plan(cells, left, rng, watch=told)
     else:
         recipe = method.plan(cells, left, rng)

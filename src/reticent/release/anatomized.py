@@ -25,7 +25,7 @@ from reticent.release.bounds import exact_bounds
 from reticent.release.data import Schema
 from reticent.release.kind import Question, Sight, Tables
 from reticent.release.manifest import Manifest
-from reticent.release.markup import code
+from reticent.release.markup import code, page
 from reticent.release.numbered import refuse_wild
 from reticent.release.reading.members import codes_of, members
 from reticent.release.shape import Checker, Misshapen
@@ -134,7 +134,7 @@ class Anatomized:
             *(f"- {promise_sentence(promise)}" for promise in manifest.promises),
             *withheld(manifest),
         ]
-        return "\n".join([*parts, *_limits(manifest)]) + "\n"
+        return page([*parts, *_limits(manifest)])
 
 
 def _limits(manifest: Manifest) -> list[str]:

@@ -13,7 +13,7 @@ from reticent.release.bounds import with_bounds
 from reticent.release.data import Schema
 from reticent.release.kind import Question, Sight, Tables
 from reticent.release.manifest import ColumnEntry, Manifest
-from reticent.release.markup import cell
+from reticent.release.markup import cell, page
 from reticent.release.numbers import fraction
 from reticent.release.reading.boxes import boxes
 from reticent.release.shape import Checker, Misshapen
@@ -86,7 +86,7 @@ class Generalized:
             parts.append(
                 "- Each sensitive column is protected alone: who knows one of a person's sensitive values may learn more about another."
             )
-        return "\n".join(parts) + "\n"
+        return page(parts)
 
 
 def _counted_persons(manifest: Manifest) -> list[str]:

@@ -1,4 +1,4 @@
-"""Names in Markdown: a column may be called anything, and a README is opened in browsers.
+"""Names and lines in Markdown: a column may be called anything, and a README is opened in browsers and terminals.
 
 A plain name stands as code.  Any other is written with numbers for its marks (`&#60;`), which every reader shows as they were and
 none obeys; what has no form on paper, a line end or a terminal's escape, is spelled out.
@@ -7,11 +7,39 @@ none obeys; what has no form on paper, a line end or a terminal's escape, is spe
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 _PLAIN = re.compile(r"[^\x00-\x1f\x7f-\x9f`<>&|\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]+")
 _MARK = re.compile(r"[^\w ]|_", re.ASCII)
 _UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
 _WORD = re.compile(r"[\w .-]+")
+_TOGETHER = re.compile(r"(?:`[^`]*`|\S)+")  # what stands on one line: a word, or words in code
+_MARKUP = re.compile(r"[-+*#>|=~]|\d+[.)]$")  # what would say something else at the beginning of a line
+WIDEST = 120
+
+
+def page(lines: Iterable[str]) -> str:
+    """The lines of a README as it is written: none too wide to be read, but for tables and code."""
+    made, fenced = [], False
+    for line in "\n".join(lines).split("\n"):
+        fenced ^= line.startswith("```")
+        made += [line] if fenced else wrapped(line)
+    return "\n".join(made) + "\n"
+
+
+def wrapped(line: str) -> list[str]:
+    """A line, or several of a paragraph or of one item of a list; code and names are never divided."""
+    if len(line) <= WIDEST or line.startswith("|"):
+        return [line]
+    made, inset = [], "  " if line.startswith(("- ", "  ")) else ""
+    now = "  " if line.startswith("  ") else ""
+    for word in _TOGETHER.findall(line):
+        if now.strip() and len(now) + 1 + len(word) > WIDEST and not _MARKUP.match(word):
+            made.append(now)
+            now = inset + word
+        else:
+            now += word if not now.strip() else f" {word}"
+    return [*made, now]
 
 
 def code(name: str) -> str:

@@ -16,7 +16,7 @@ from reticent.release.bounds import exact_bounds
 from reticent.release.data import Schema
 from reticent.release.kind import Question, Sight, Tables
 from reticent.release.manifest import Described, Manifest
-from reticent.release.markup import code
+from reticent.release.markup import code, page
 from reticent.release.numbered import refuse_unlisted
 from reticent.release.numbers import fraction
 from reticent.release.reconstruction import Reconstruction
@@ -122,7 +122,7 @@ class Perturbed:
             *(f"- {_sentence(promise, column)}" for promise in manifest.promises),
             *withheld(manifest),
         ]
-        return "\n".join([*parts, *_limits(manifest)]) + "\n"
+        return page([*parts, *_limits(manifest)])
 
 
 def _limits(manifest: Manifest) -> list[str]:

@@ -16,7 +16,7 @@ from reticent.release.bounds import with_bounds
 from reticent.release.data import Schema
 from reticent.release.kind import Question, Sight, Tables
 from reticent.release.manifest import Manifest
-from reticent.release.markup import code
+from reticent.release.markup import code, page
 from reticent.release.numbered import refuse_more, refuse_unlisted, refuse_wild
 from reticent.release.numbers import fraction
 from reticent.release.sampled_counts import SampledCounts
@@ -133,7 +133,7 @@ class Sampled:
             "",
             *(f"- {promise_sentence(promise)}" for promise in manifest.promises),
         ]
-        return "\n".join([*parts, *_limits(manifest)]) + "\n"
+        return page([*parts, *_limits(manifest)])
 
 
 def _groups_of(manifest: Manifest) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reticent.release.manifest import Manifest
-from reticent.release.markup import code, in_example
+from reticent.release.markup import code, in_example, page
 from reticent.release.wording import (
     EXACT,
     FOR_ALL,
@@ -60,7 +60,7 @@ def readme(manifest: Manifest) -> str:
         ]
     parts += [*coarser_columns(manifest), "## What is promised", ""]
     parts += [f"- {promise_sentence(promise)}" for promise in manifest.promises]
-    return "\n".join([*parts, *_limits(manifest)]) + "\n"
+    return page([*parts, *_limits(manifest)])
 
 
 def _limits(manifest: Manifest) -> list[str]:

@@ -76,9 +76,9 @@ def ends(manifest: Manifest) -> list[str]:
     tight = [column for column in lines if column.name not in wider]
     said = [_TIGHT] if tight and not wider else []
     if tight and wider:
-        names = ", ".join(f"`{column.name}`" for column in tight)
+        names = ", ".join(code(column.name) for column in tight)
         said = [f"- The ends of a range of {names} are values that people have, unless the publisher declared them."]
-    return [*said, *(f"- `{name}`: {_WIDER[how.style].format(by=_by(how))}." for name, how in wider.items())]
+    return [*said, *(f"- {code(name)}: {_WIDER[how.style].format(by=_by(how))}." for name, how in wider.items())]
 
 
 def _by(how: Labelling) -> str:

@@ -10,14 +10,15 @@ from reticent.attacks import attack
 from reticent.errors import RequestError
 from reticent.opened import Release
 from reticent.report.parts import listed, section, table, text
+from reticent.step import Step
 
 HEAD = ("attack", "adversary", "targets", "success", "baseline", "highest belief", "promised", "a promise speaks of it")
 
 
 def attacked(release: Release, data: Any, missing: tuple[str, ...], progress: Callable[[str], None]) -> dict[str, Any]:
     rows, left = [], []
-    for name, row in catalogue.ATTACKS.items():
-        progress(f"attacking as {name}")
+    for at, (name, row) in enumerate(catalogue.ATTACKS.items()):
+        progress(Step(f"attacking as {name}", at / len(catalogue.ATTACKS)))
         try:
             given = {"source": data, "missing": missing} if row.needs_source else {}
             found = attack(release, name=name, **given, **assumed(release, name)).to_dict()

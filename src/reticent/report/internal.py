@@ -24,6 +24,7 @@ from reticent.report.distributions import published
 from reticent.report.parts import Part, code, listed, plain, said, section, table, text
 from reticent.report.public import done, recounted
 from reticent.report.usefulness import losses, questions
+from reticent.step import Step, within
 
 PACKAGES = ("reticent", "numpy", "polars", "pyarrow", "randomgen", "altair", "vl-convert-python")
 LONGEST = 20_000  # letters of a job
@@ -33,11 +34,11 @@ def facts(release: Release, source: Any, missing: tuple[str, ...], progress: Cal
     """Everything that the internal edition says."""
     read, frame = reading_of(release, source, missing=missing)
     data = read if frame is None else frame
-    progress("auditing against the source")
+    progress(Step("auditing against the source", 0))
     found = audit(release, source=data, missing=missing).to_dict()
-    progress("measuring risks")
+    progress(Step("measuring risks", 0.15))
     before = _risk_before(release, data, read.missing)
-    progress("counting the source")
+    progress(Step("counting the source", 0.25))
     cells = counted(release.columns, data, read.missing)
     seen = _seen(release, cells)
     return {
@@ -49,7 +50,7 @@ def facts(release: Release, source: Any, missing: tuple[str, ...], progress: Cal
             *found.get("source", {}).get("sentences", ()),
         ],
         "sections": [
-            recounted(found), _risks(before, found.get("risk")), attacked(release, data, read.missing, progress),
+            recounted(found), _risks(before, found.get("risk")), attacked(release, data, read.missing, within(progress, 0.3, 0.8)),
             *groups.sections(seen, cells), losses(release, found, cells), questions(seen, cells), published(release),
             done(release), _parameters(release), _environment(), _earlier(release),
         ],

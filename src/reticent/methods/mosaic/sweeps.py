@@ -35,6 +35,7 @@ class Progress:
     sweep: int
     loss: float
     cpu_seconds: float
+    done: float  # the share of the sweeps, or of the CPU seconds
 
 
 Watch = Callable[[Progress], bool | None]
@@ -72,6 +73,9 @@ class Sweeps:
         """Whether less than this share of the time has passed."""
         return time.process_time() - self.began < share * self.seconds
 
+    def told(self, number: int, loss: float, spent: float) -> Progress:
+        return Progress(number, loss, spent, min(max(number / self.most, spent / self.seconds), 1.0))
+
     def improve(
         self,
         start: Result,
@@ -91,7 +95,7 @@ class Sweeps:
             for number in range(self.most):
                 spent, (ahead, cost) = time.process_time() - self.began, kind()
                 enough = spent + taken.get(ahead, unknown * cost) > ENDING * self.seconds
-                if enough or (self.watch and self.watch(Progress(number, loss(best), spent))):
+                if enough or (self.watch and self.watch(self.told(number, loss(best), spent))):
                     break
                 found = sweep(best, number)
                 if found is None:

@@ -1,0 +1,36 @@
+"""How far a run is: words that say what is at work, and the share of the whole that is done where somebody knows it.
+
+A step is a text, so that whoever only prints words needs to know nothing of shares.  Shares are rough: what stages took on a
+few tables, except where they count something (sweeps, batches, attacks, a budget of seconds).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+Progress = Callable[[str], None]
+
+
+class Step(str):
+    """What is at work; `done` is the share of the run, 0 to 1, that was done before it."""
+
+    done: float | None
+
+    def __new__(cls, words: str, done: float | None = None) -> Step:
+        step = super().__new__(cls, words)
+        step.done = None if done is None else min(max(done, 0.0), 1.0)
+        return step
+
+
+def done_of(step: str) -> float | None:
+    return getattr(step, "done", None)
+
+
+def within(progress: Progress, start: float, end: float) -> Progress:
+    """The progress of a part of a run, told as that of the whole; a part that knows no share of its own tells none."""
+
+    def told(step: str) -> None:
+        done = done_of(step)
+        progress(Step(step, None if done is None else start + done * (end - start)))
+
+    return told
