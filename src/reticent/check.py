@@ -7,9 +7,7 @@ the method weighs them.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, asdict, dataclass, field, fields, replace
-from fractions import Fraction
-from functools import partial
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -18,18 +16,14 @@ from reticent import catalogue, notebook, registry
 from reticent.budget import BUDGET, Clock
 from reticent.door import a_job, called, door, names, optional, seconds, text
 from reticent.engines.engine import Working
-from reticent.errors import JobError, PromiseUnreachable, RequestError, ReticentError, suggest
+from reticent.errors import RequestError
 from reticent.explaining import Explained, Trials, explain
 from reticent.job import Job
-from reticent.methods.compose import left_to_method, plan
-from reticent.methods.protocols import Method
-from reticent.methods.relabelled import relabelled
 from reticent.models.promises import Promises
 from reticent.models.shapes import Groups
+from reticent.outlooks import Outlook, compared, other_methods, outlook_of
 from reticent.owner.staging import scratch
 from reticent.publish import counted_by
-from reticent.randomness import Random
-from reticent.recipe.group_labels import pad
 from reticent.recipe.recipe import Recipe
 from reticent.refusals import refuse_unable
 from reticent.step import Step
@@ -41,20 +35,6 @@ from reticent.table.roles import Column
 from reticent.table.spelling import Spelled, spelled_alike
 
 OWN = 1 / (1 + BUDGET)  # the part of a run that reading and the job's own plan are
-Watch = Callable[[Any], bool | None] | None
-
-
-@dataclass(frozen=True, slots=True)
-class Outlook:
-    """What one method would make of the job."""
-
-    method: str
-    reachable: bool
-    groups: int | None = None
-    smallest: int | None = None
-    withheld: int | None = None
-    ail: float | None = None
-    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,34 +91,32 @@ def check(
     own plan took; methods that were named are planned whatever they take.  `finished` is told each method's outlook.
     """
     refuse_unable(job)
-    clock, others, worker = Clock(budget), _others(job, methods), registry.engine(engine)
+    clock, others, worker = Clock(budget), other_methods(job, methods), registry.engine(engine)
     progress(Step("reading", 0))
     with scratch(None) as room:
         lazy, looked, counted = counted_by(worker, job, frame, Working(progress, room))
     columns, cells = counted.columns, jointly(counted.cells) if job.jointly else counted.cells
     progress(Step(f"planning by {job.method.name}", OWN / 2))
-    own, recipe = _outlook(job, job.method, cells, columns, own=True)
+    own, recipe = outlook_of(job, job.method, cells, columns, own=True)
     finished(own, counted.cells)
     clock.start()
-    told = partial(_told, progress, clock)
     found = {job.method.name: own}
     for method in others:
-        told(f"planning by {method.name}")
-        one = _compared(job, method, cells, columns, clock if methods is None else None)
-        if one is not None:
+        _tell(progress, clock, f"planning by {method.name}")
+        if one := compared(job, method, cells, columns, clock if methods is None else None):
             found[method.name] = one
             finished(one, counted.cells)
-    told("explaining")
+    _tell(progress, clock, "explaining")
     explained = _explained(job, cells, columns, own, recipe, clock.left)
     progress(Step("looking at columns that are not generalized", 0.95))
     carried, spellings = associated(lazy, looked.carried, columns), spelled_alike(counted.cells)
     warnings = (*uncovered(lazy, columns, carried), *looked.notices, *map(str, spellings), *_promised(job, cells))
-    more = warnings, carried, _advice(job, cells, recipe), spellings, explained
     unplanned = tuple(method.name for method in others if method.name not in found)
-    return Checked(counted.cells.rows, len(counted.cells), tuple(found.values()), *more, unplanned)
+    more = warnings, carried, _advice(job, cells, recipe), spellings, explained, unplanned
+    return Checked(counted.cells.rows, len(counted.cells), tuple(found.values()), *more)
 
 
-def _told(progress: Callable[[str], None], clock: Clock, words: str) -> None:
+def _tell(progress: Callable[[str], None], clock: Clock, words: str) -> None:
     """Comparing and explaining end with the budget: so much of it is used."""
     progress(Step(words, OWN + (0.95 - OWN) * clock.used()))
 
@@ -173,36 +151,10 @@ def _explained(
             refuse_unable(changed)
         except RequestError:
             return None
-        return _outlook(changed, method, seen, columns, own=False)[0].ail
+        return outlook_of(changed, method, seen, columns, own=False)[0].ail
 
     base = own.ail if method is job.method else measure(cells, job.promises) if left() else None
     return explain(cells, job.promises, recipe, Trials(measure, left, base))
-
-
-def _others(job: Job, asked: Sequence[str] | None) -> list[Method]:
-    """Methods beside the job's own that can keep every promise, with their parameters at rest."""
-    for name in asked or ():
-        if name not in registry.METHODS:
-            raise JobError(f"Unknown method {name!r}.", attempt=suggest(name, registry.METHODS))
-    kinds = [
-        registry.method(name) for name in (registry.METHODS if asked is None else asked) if name != job.method.name
-    ]
-    able = [
-        kind
-        for kind in kinds
-        if all(isinstance(promise, kind.keeps) for promise in left_to_method(job.prepare, job.promises))
-    ]
-    ready = [
-        kind() for kind in able if not any(f.default is MISSING and f.default_factory is MISSING for f in fields(kind))
-    ]
-    fitting = [
-        method
-        for method in ready
-        if job.promises.labels in (None, getattr(method, "labels", None) or job.promises.labels)
-    ]
-    return sorted(
-        fitting, key=lambda method: getattr(method, "anytime", False)
-    )  # those that take what time there is, last
 
 
 def _groups(cells: Cells, recipe: Recipe | None) -> Groups:
@@ -210,47 +162,3 @@ def _groups(cells: Cells, recipe: Recipe | None) -> Groups:
     if recipe is not None:
         return replace(recipe, cells=cells).as_groups()
     return Groups(cells, np.arange(len(cells)), cells.counts, np.array([0, len(cells)]))
-
-
-def _outlook(
-    job: Job, method: Method, cells: Cells, columns: Mapping[str, Column], *, own: bool, watch: Watch = None
-) -> tuple[Outlook, Recipe | None]:
-    try:
-        recipe = _planned(job, method, cells, watch)
-        writer = registry.writer(method.kind).of(recipe, columns)
-    except PromiseUnreachable as error:
-        return Outlook(method.name, False, why=str(error)), None
-    except RequestError as error:
-        if own:
-            raise
-        return Outlook(method.name, False, why=error.what), None
-    said = writer.outlook(getattr(method, "weights", None))
-    return Outlook(method.name, True, withheld=writer.recipe.withheld, **said), recipe
-
-
-def _compared(
-    job: Job, method: Method, cells: Cells, columns: Mapping[str, Column], clock: Clock | None
-) -> Outlook | None:
-    """What another method would make of the job; None where the clock leaves no time for it."""
-    if clock is None:
-        return _outlook(job, method, cells, columns, own=False)[0]
-    if not clock.suffices(len(cells), partial(_tried, job, method, cells)):
-        return None
-    return _outlook(job, method, cells, columns, own=False, watch=lambda now: not clock.left())[0]
-
-
-def _tried(job: Job, method: Method, cells: Cells, some: slice) -> None:
-    """Plan a few cells, for what it takes."""
-    codes, values, counts = (part[some].copy() for part in (cells.codes, cells.values, cells.counts))
-    few = replace(cells, codes=codes, values=values, counts=counts)
-    try:
-        _planned(job, method, few, lambda now: True)
-    except ReticentError:
-        return
-
-
-def _planned(job: Job, method: Method, cells: Cells, watch: Watch = None) -> Recipe:
-    at_most = job.release.suppress_at_most if registry.writer(method.kind).generalizes else Fraction(0)
-    rng = Random.secure()
-    recipe = pad(plan(job.prepare, method, cells, job.promises, rng, at_most, watch=watch), rng)
-    return relabelled(left_to_method(job.prepare, job.promises), cells, recipe)

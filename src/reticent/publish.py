@@ -89,17 +89,15 @@ def publish(
         rows, rng = Rows(counted.combinations, counted.times, job.source if frame is None else None), Random.of(seed)
         if target is not None:
             Ledger.of(ledger).refuse_again(target, rows, again)
-        start, end = LONG if getattr(job.method, "anytime", False) else SHORT
-        progress(Step("planning", start))
-        writer = planned(job, counted, rng, within(progress, start, end))
-        progress(Step("writing", end))
+        writer, planned_until = planned(job, counted, rng, progress)
+        progress(Step("writing", planned_until))
         with staged_for(target) as staged:
             fields = {**declared(job, rng, counted.cells), **writer.fields(counted.carried_types)}
             with writing(target):
                 pieces = writer.frames(worker.apply(counted, writer.recipe, rng, lazy, writer.place, how))
                 bundle.write(staged, pieces, fields, job.release.format)
                 del pieces
-            progress(Step("auditing", (1 + end) / 2))
+            progress(Step("auditing", (1 + planned_until) / 2))
             found = recount(staged, job, handed(job, counted, writer.recipe))
             noticed = (*begun, *looked.notices, *_noticed(job, counted.cells, writer))
             owned = to_own(job, rows, found, noticed, frame)
@@ -147,14 +145,18 @@ def keep(
     return Release(target, owned=owned)
 
 
-def planned(job: Job, counted: Counted, rng: Random, progress: Progress) -> Writer:
-    """The job's recipe, ready to be written as its method's kind."""
+def planned(job: Job, counted: Counted, rng: Random, progress: Progress) -> tuple[Writer, float]:
+    """The job's recipe, ready to be written as its method's kind, and how much of the run is done by then."""
+    start, end = LONG if getattr(job.method, "anytime", False) else SHORT
+    progress(Step("planning", start))
     cells = jointly(counted.cells) if job.jointly else counted.cells
-    recipe = plan(job.prepare, job.method, cells, job.promises, rng, job.release.suppress_at_most, progress)
+    recipe = plan(
+        job.prepare, job.method, cells, job.promises, rng, job.release.suppress_at_most, within(progress, start, end)
+    )
     ready = relabelled(left_to_method(job.prepare, job.promises), cells, pad(replace(recipe, cells=counted.cells), rng))
     writer = registry.writer(job.method.kind).of(ready, counted.columns)
     writer.recipe.check_conserved()
-    return writer
+    return writer, end
 
 
 def to_own(job: Job, rows: Rows, found: Audit, notices: Sequence[str], frame: Any = None) -> dict[str, Any]:

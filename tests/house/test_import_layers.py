@@ -124,8 +124,10 @@ LAYERS = {
     "batches": {"publish", "owner", "release", "job", "table"},
     "explaining": {"models", "recipe", "registry", "table"},
     "budget": set(),
+    "outlooks": {"budget", "job", "methods", "recipe", "registry", "table"},
     "check": {
         "budget",
+        "outlooks",
         "explaining",
         "owner",  # where what does not fit memory is put
         "publish",
