@@ -20,7 +20,7 @@ def beliefs(
     """found[i] = the posterior of person i of group g for i in begin[g] .. begin[g + 1]; prior row person[i].
 
     held[first[g]] .. held[first[g + 1]] are the group's values with their counts.  `work` has a row for the chances, one for how likely a
-    state is reached, and one for the state itself.  done[g] = 0 where the chances vanish in doubles.
+    state is reached, one for the state itself, and one for the priors of the group's people and values.  done[g] = 0 where the chances vanish in doubles.
     """
     g: cython.Py_ssize_t
     with cython.nogil:
@@ -43,13 +43,17 @@ def _group(
     v: cython.Py_ssize_t
     s: cython.Py_ssize_t
     step: cython.Py_ssize_t
-    row: cython.Py_ssize_t
     states: cython.Py_ssize_t = 1
-    i: cython.Py_ssize_t = end
+    values: cython.Py_ssize_t = held.shape[0]
+    i: cython.Py_ssize_t
+    at: cython.Py_ssize_t
     total: cython.double
-    for v in range(held.shape[0]):
+    for v in range(values):
         states *= held[v, 1] + 1
         work[2, v] = 0.0
+        for i in range(begin, end):
+            work[3, (i - begin) * values + v] = prior[person[i], held[v, 0]]
+    i = end
     work[0, 0] = 1.0
     for s in range(1, states):
         v = 0
@@ -59,10 +63,10 @@ def _group(
             v += 1
         work[2, v] += 1.0
         i -= 1
-        row, step, total = person[i], 1, 0.0
-        for v in range(held.shape[0]):
+        at, step, total = (i - begin) * values, 1, 0.0
+        for v in range(values):
             if work[2, v] > 0.0:
-                total += work[0, s - step] * prior[row, held[v, 0]] * work[2, v]
+                total += work[0, s - step] * work[3, at + v] * work[2, v]
             step *= held[v, 1] + 1
         work[0, s] = total
         work[1, s] = 0.0
@@ -70,7 +74,7 @@ def _group(
         return 0
     work[1, 0] = 0.0
     work[1, states - 1] = 1.0
-    _back(states, begin, person, held, prior, work, found)
+    _back(states, begin, held, work, found)
     return 1
 
 
@@ -80,9 +84,7 @@ def _group(
 def _back(
     states: cython.Py_ssize_t,
     begin: cython.longlong,
-    person: cython.int[::1],
     held: cython.longlong[:, ::1],
-    prior: cython.double[:, ::1],
     work: cython.double[:, ::1],
     found: cython.double[:, ::1],
 ) -> cython.void:
@@ -91,15 +93,15 @@ def _back(
     v: cython.Py_ssize_t
     step: cython.Py_ssize_t
     i: cython.Py_ssize_t = begin
+    at: cython.Py_ssize_t
     part: cython.double
     share: cython.double
     for s in range(states - 1, 0, -1):
         if work[1, s] > 0.0 and work[0, s] > 0.0:
-            share = work[1, s] / work[0, s]
-            step = 1
+            share, step, at = work[1, s] / work[0, s], 1, (i - begin) * held.shape[0]
             for v in range(held.shape[0]):
                 if work[2, v] > 0.0:
-                    part = share * work[0, s - step] * prior[person[i], held[v, 0]] * work[2, v]
+                    part = share * work[0, s - step] * work[3, at + v] * work[2, v]
                     found[i, held[v, 0]] += part
                     work[1, s - step] += part
                 step *= held[v, 1] + 1

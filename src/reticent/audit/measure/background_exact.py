@@ -34,7 +34,7 @@ def exact_risk(table: Table, prior: np.ndarray, smooth: np.ndarray | None) -> tu
     of_group, value = np.nonzero(table.shown[groups])
     first = np.searchsorted(of_group, np.arange(len(groups) + 1)).astype(np.int64)
     held = np.column_stack([value, table.shown[groups][of_group, value]]).astype(np.int64)
-    beliefs(begin, person, first, held, np.ascontiguousarray(prior / most), np.zeros((3, STATES * 2)), done, found)
+    beliefs(begin, person, first, held, np.ascontiguousarray(prior / most), np.zeros((4, STATES * 2)), done, found)
     fine = np.repeat(done.astype(bool), np.diff(begin))
     if not fine.any():
         return 0.0, 0.0
