@@ -210,3 +210,38 @@ def test_stream_reads_a_csv_and_writes_one(table, carrying, tmp_path):
 def test_an_engine_that_is_not_known_is_named_with_those_that_are(table, job):
     with pytest.raises(JobError, match="Unknown engine 'spork'"):
         rt.publish(job, frame=table, engine="spork")
+
+
+@pytest.mark.parametrize("method", ["mondrian", "anatomy", "beta-perturbation"])
+def test_a_large_file_is_audited_a_part_at_a_time_with_the_same_evidence(method, tmp_path):
+    from tests.contract import pairs
+
+    pair = next(pair for pair in pairs.pairs() if pair.method == method and not pair.stages)
+    draft = pairs.drafted(pair, pairs.carry, pairs.lose_quasi)
+    release = rt.publish(draft.job(), frame=draft.frame, to=tmp_path / "release")
+    whole = rt.audit(tmp_path / "release").to_dict()
+    with in_pieces():
+        parts = rt.audit(tmp_path / "release").to_dict()
+    assert [entry["column"] for entry in whole["carried"]] == ["note", "visits"]
+    for one, other in zip(whole.pop("carried"), parts.pop("carried"), strict=True):
+        assert one.pop("association") == pytest.approx(other.pop("association"))
+        assert one == other
+    assert whole == parts
+    assert release.audited.kept is not False
+
+
+@pytest.mark.parametrize("engine", ["local", "stream"])
+def test_batches_are_the_same_by_every_engine_and_stream_reads_none_of_them_whole(
+    engine, table, job, tmp_path, monkeypatch
+):
+    path = tmp_path / "people.parquet"
+    table.with_columns(day=pl.int_range(pl.len()) % 3).write_parquet(path)
+    wanted = job.at(source=str(path), release=rt.Output(undeclared="drop"))
+    if engine == "stream":
+        monkeypatch.setattr(local.Local, "held", lambda *given: pytest.fail("the rows were read whole"))
+    with in_pieces():
+        found = rt.publish_batches(wanted, "day", tmp_path / engine, seed=4, engine=engine, ledger=tmp_path / "ledger")
+    assert [one["source_rows"] for one in found["batches"]] == [200, 200, 200]
+    for day in range(3):
+        alone = rt.publish(wanted, frame=table.filter(pl.int_range(pl.len()) % 3 == day), seed=4 + day)
+        assert Counter(rt.open(tmp_path / engine / str(day)).frame().rows()) == Counter(alone.frame().rows())

@@ -91,7 +91,7 @@ LAYERS = {
     "showing": set(),
     "sklearn": {"job", "methods", "planning", "release", "table"},
     "sweep": {"charts", "job", "measuring", "planning", "registry", "showing", "table"},
-    "batches": {"publish", "owner", "release", "job", "table"},
+    "batches": {"publish", "owner", "registry", "release", "job", "table"},
     "explaining": {"models", "recipe", "registry", "table"},
     "budget": set(),
     "check": {

@@ -58,6 +58,9 @@ class Stream:
     def scan(self, source: Source, frame: Any = None) -> pl.LazyFrame:
         return sources.scan(source, frame)
 
+    def held(self, rows: pl.LazyFrame) -> pl.LazyFrame:
+        return rows
+
     def look(self, rows: pl.LazyFrame, columns: Mapping[str, Column], how: Working = PLAINLY) -> beside.Beside:
         names = beside.asked(columns)
         if not names:
