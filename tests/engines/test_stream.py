@@ -245,3 +245,26 @@ def test_batches_are_the_same_by_every_engine_and_stream_reads_none_of_them_whol
     for day in range(3):
         alone = rt.publish(wanted, frame=table.filter(pl.int_range(pl.len()) % 3 == day), seed=4 + day)
         assert Counter(rt.open(tmp_path / engine / str(day)).frame().rows()) == Counter(alone.frame().rows())
+
+
+KINDS = {
+    "small": pl.Int8, "large": pl.UInt64, "half": pl.Float32, "exact": pl.Decimal(12, 3), "kind": pl.Categorical,
+    "listed": pl.Enum(["0", "1", "2"]), "yes": pl.Boolean, "day": pl.Date, "moment": pl.Datetime("ns"),
+    "zoned": pl.Datetime("us", "UTC"), "hour": pl.Time, "nothing": pl.Null, "0": pl.String,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("format", ["parquet", "csv"])
+def test_carried_columns_of_every_type_come_back_from_the_disk_as_they_were(format, table):
+    number = pl.int_range(pl.len()) % 3
+    whole = {"kind": number.cast(pl.String), "listed": number.cast(pl.String), "nothing": pl.lit(None)}
+    made = [whole.get(name, number).cast(kind).alias(name) for name, kind in KINDS.items() if kind != pl.Time]
+    made += [number.cast(pl.Int64).cast(pl.Time).alias("hour")]
+    frame = table.drop("person", "note").with_columns(made)
+    columns = {"age": rt.quasi(), "city": rt.quasi(), "illness": rt.sensitive()}
+    columns |= {name: rt.insensitive(acknowledge=True) for name in KINDS}
+    job = rt.Job(columns=columns, promises=[rt.KAnonymity(5)], release=rt.Output(format=format))
+    with in_pieces():
+        one, other = rt.publish(job, frame=frame, seed=1), rt.publish(job, frame=frame, seed=1, engine="stream")
+    assert one.frame().schema == other.frame().schema
+    assert Counter(one.frame().rows()) == Counter(other.frame().rows())

@@ -3,7 +3,7 @@
 Counting is a group-by that holds the cells.  Where no other column is carried, the release is expanded from them; otherwise
 rows are read once more: each finds its cell, its entry by its rank (`ranked.py`) and a random bucket on disk, and buckets are
 shuffled one by one.  Rows that choose their bucket independently, and buckets in uniform order within, are in uniform order
-altogether.  Of kinds that are sorted, buckets are read back into buckets by place, and each is sorted.
+altogether (ADR 8).  Of kinds that are sorted, buckets are read back into buckets by place, and each is sorted.
 """
 
 from __future__ import annotations
