@@ -19,6 +19,7 @@ from reticent.release.data import count_parts
 from reticent.release.kind import data_files, schemas_of
 from reticent.table.roles import Role
 
+DENSE = 1 << 22  # pairs of values that are counted in an array, more of them by a sort
 Part = tuple[pl.DataFrame, np.ndarray]
 """Distinct rows, and how often each occurs."""
 
@@ -96,8 +97,14 @@ def _present(
     one: np.ndarray, held: np.ndarray, other: np.ndarray, rows_of: np.ndarray, times: np.ndarray, rows: int
 ) -> tuple[float, float]:
     """The sum of (O - E)^2 / E over pairs that occur, and the sum of their E."""
-    pairs, place = np.unique(one.astype(np.int64) * len(rows_of) + other, return_inverse=True)
-    observed = np.bincount(place.reshape(-1), weights=times)
+    pair = one.astype(np.int64) * len(rows_of) + other
+    if len(held) * len(rows_of) <= DENSE:
+        observed = np.bincount(pair, weights=times)
+        pairs = np.flatnonzero(observed)
+        observed = observed[pairs]
+    else:
+        pairs, place = np.unique(pair, return_inverse=True)
+        observed = np.bincount(place.reshape(-1), weights=times)
     expect = (held[pairs // len(rows_of)] / rows) * rows_of[pairs % len(rows_of)]
     return float(((observed - expect) ** 2 / expect).sum()), float(expect.sum())
 
