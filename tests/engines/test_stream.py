@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import reticent as rt
+from reticent.check import check
 from reticent.engines import local, ranked, stream
 from reticent.engines.engine import Working
 from reticent.engines.expanded import expanded
@@ -162,6 +163,10 @@ def test_progress_tells_rows_and_the_time_that_is_left():
         "writing: 200 of 1,000 rows, about 40 s left",
         "writing: 400 of 1,000 rows, about 75 min left",
     ]
+    said.clear()
+    uncounted = Pace("counting", None, said.append, iter([0.0, 9.0]).__next__)
+    uncounted.add(5_000)
+    assert said == ["counting: 5,000 rows"]
 
 
 @pytest.mark.parametrize("engine", ["local", "stream"])
@@ -268,3 +273,11 @@ def test_carried_columns_of_every_type_come_back_from_the_disk_as_they_were(form
         one, other = rt.publish(job, frame=frame, seed=1), rt.publish(job, frame=frame, seed=1, engine="stream")
     assert one.frame().schema == other.frame().schema
     assert Counter(one.frame().rows()) == Counter(other.frame().rows())
+
+
+def test_counting_and_checking_say_the_same_by_stream(table, carrying):
+    with in_pieces():
+        one, other = (rt.count(carrying, frame=table, engine=engine) for engine in ("local", "stream"))
+        said = [check(carrying, frame=table, methods=[], budget=1e9, engine=engine) for engine in ("local", "stream")]
+    assert (one.codes == other.codes).all() and (one.counts == other.counts).all()
+    assert said[0].to_dict() == said[1].to_dict()
