@@ -11,12 +11,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from reticent import catalogue
+from reticent import catalogue, registry
 from reticent.door import a_job, a_ledger, called, door, flag, optional, path, text, whole
 from reticent.errors import ColumnError, OutputExists, PromiseUnreachable
 from reticent.job import Job
@@ -35,6 +36,7 @@ from reticent.table.header import known
 from reticent.table.roles import Column, Role, resolve, with_role
 
 SUMMARY = "batches.json"
+_ROWS = "\x00rows"
 PER_BATCH = (
     "The promise holds for each batch alone, given that a person is in it: not for a person who is in several, nor for "
     "the batches together."
@@ -70,22 +72,25 @@ def publish_batches(
     refuse_overlap(to, book.folder)
     recover(book.folder, [to])
     progress("reading")
-    rows = sources.collect(sources.scan(job.source, frame), "Reading the rows")
-    if by not in rows.columns:
-        raise ColumnError(f"There is no column {by!r} to batch by.", attempt=known(by, rows.columns, rows.lazy()))
-    columns = resolve(job.columns, rows.columns, "drop")
-    _refuse_telling(by, rows[by], columns.get(by))
-    parts = list(_parts(rows, by, keep=by in columns))
-    _refuse_places(to, [name for name, _ in parts], force)
+    worker = registry.engine(engine)
+    rows = worker.held(worker.scan(job.source, frame))
+    names = rows.collect_schema().names()
+    if by not in names:
+        raise ColumnError(f"There is no column {by!r} to batch by.", attempt=known(by, names, rows))
+    columns = resolve(job.columns, names, "drop")
+    values = sources.collect(rows.group_by(by).len(name=_ROWS), "Counting the batches").sort(by)
+    _refuse_telling(by, values, columns.get(by))
+    parts = list(_parts(rows, by, values, keep=by in columns))
+    _refuse_places(to, [part.name for part in parts], force)
     source = job.source if frame is None else None
-    whole = Rows.of(rows.lazy(), [*with_role(columns, Role.QUASI), *with_role(columns, Role.SENSITIVE)], source)
+    whole = Rows.of(rows, [*with_role(columns, Role.QUASI), *with_role(columns, Role.SENSITIVE)], source)
     book.refuse_again(to, whole, again)
     book, batches = book.for_batches(whole, to), []
-    for at, (name, part) in enumerate(parts):
+    for at, part in enumerate(parts):
         progress(Step(f"batch {at + 1} of {len(parts)}", at / len(parts)))
         number = None if seed is None else seed + at
         how: dict[str, Any] = {"seed": number, "force": force, "again": again, "ledger": book, "engine": engine}
-        batches.append(_publish_one(job, part, to / name, **how))
+        batches.append(_publish_one(job, part, to / part.name, **how))
     found = _summary(by, batches)
     _write_summary(to, found)
     return found
@@ -111,13 +116,13 @@ def _write_summary(to: Path, found: dict[str, Any]) -> None:
                 private.write(path, content)
 
 
-def _publish_one(job: Job, part: pl.DataFrame, to: Path, **how: Any) -> dict[str, Any]:
+def _publish_one(job: Job, part: Batch, to: Path, **how: Any) -> dict[str, Any]:
     """One batch; the ledger was asked about all of them together before."""
     try:
-        release = publish(job, frame=part, to=to, **how)
+        release = publish(job, frame=part.frame, to=to, **how)
     except PromiseUnreachable as error:
-        return {"batch": to.name, "published": False, "source_rows": len(part), "why": str(error)}
-    return {"batch": to.name, "published": True, "source_rows": len(part), "rows": release.manifest.rows,
+        return {"batch": to.name, "published": False, "source_rows": part.rows, "why": str(error)}
+    return {"batch": to.name, "published": True, "source_rows": part.rows, "rows": release.manifest.rows,
             "withheld": release.manifest.withheld, "digest": release.digest,
             "kept": release.audited.kept}  # fmt: skip
 
@@ -131,7 +136,7 @@ def _summary(by: str, batches: list[dict[str, Any]]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _refuse_telling(by: str, values: pl.Series, column: Column | None) -> None:
+def _refuse_telling(by: str, values: pl.DataFrame, column: Column | None) -> None:
     """A batch tells its column's value of everyone in it: only an insensitive or undeclared column may make one."""
     if column is not None and column.role in _REFUSED:
         raise ColumnError(
@@ -139,24 +144,34 @@ def _refuse_telling(by: str, values: pl.Series, column: Column | None) -> None:
             why=_REFUSED[column.role],
             attempt="an insensitive column or one without a role, such as the day of a delivery.",
         )
-    if missing := values.null_count():
+    rows = int(values[_ROWS].sum())
+    if missing := int(values.filter(pl.col(by).is_null())[_ROWS].sum()):
         raise ColumnError(f"The column {by!r} to batch by is missing in {missing} row(s).", attempt="filling it.")
-    alone = int(values.is_unique().sum())
-    if alone * 100 > NEAR_UNIQUE * len(values) and not (column is not None and column.acknowledge):
+    alone = int((values[_ROWS] == 1).sum())
+    if alone * 100 > NEAR_UNIQUE * rows and not (column is not None and column.acknowledge):
         raise ColumnError(
-            f"The column {by!r} is near-unique: {alone:,} of {len(values):,} rows would be a batch of their own.",
+            f"The column {by!r} is near-unique: {alone:,} of {rows:,} rows would be a batch of their own.",
             why="Each value is the name of a folder, and who knows it knows the row.",
             attempt="a column with fewer values, such as the week instead of the minute.",
         )
 
 
-def _parts(rows: pl.DataFrame, by: str, *, keep: bool) -> Iterator[tuple[str, pl.DataFrame]]:
-    """Each batch under a name that a folder can have, in the order of the column's values."""
-    columns = [name for name in rows.columns if keep or name != by]
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """The rows with one value of the column, lazily, and a name that a folder can have."""
+
+    name: str
+    rows: int
+    frame: pl.LazyFrame
+
+
+def _parts(rows: pl.LazyFrame, by: str, values: pl.DataFrame, *, keep: bool) -> Iterator[Batch]:
+    """Each batch, in the order of the column's values."""
+    columns = [name for name in rows.collect_schema().names() if keep or name != by]
     seen: set[str] = {SUMMARY, PLACE}  # the owner's folder has the batches' notes beside these
-    for value in rows[by].unique().sort().to_list():
+    for value, many in values.select(by, _ROWS).iter_rows():
         name = re.sub(r"[^A-Za-z0-9._-]+", "-", str(value)).strip("-.") or "batch"
         while name in seen:
             name += "-2"
         seen.add(name)
-        yield name, rows.filter(pl.col(by) == value).select(columns)
+        yield Batch(name, many, rows.filter(pl.col(by) == value).select(columns))

@@ -13,6 +13,8 @@ from reticent import catalogue
 
 ENGINES = [name for name in catalogue.ENGINES if name != catalogue.ENGINE]
 SIZES = {
+    "reticent.release.sound.LITTLE": 0,
+    "reticent.release.data.HELD": 97,
     "reticent.engines.buckets.BYTES": 600,
     "reticent.engines.ranked.BUCKET": 31,
     "reticent.engines.expanded.PIECE": 23,

@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import reticent as rt
+from reticent.check import check
 from reticent.engines import local, ranked, stream
 from reticent.engines.engine import Working
 from reticent.engines.expanded import expanded
@@ -162,6 +163,10 @@ def test_progress_tells_rows_and_the_time_that_is_left():
         "writing: 200 of 1,000 rows, about 40 s left",
         "writing: 400 of 1,000 rows, about 75 min left",
     ]
+    said.clear()
+    uncounted = Pace("counting", None, said.append, iter([0.0, 9.0]).__next__)
+    uncounted.add(5_000)
+    assert said == ["counting: 5,000 rows"]
 
 
 @pytest.mark.parametrize("engine", ["local", "stream"])
@@ -210,3 +215,69 @@ def test_stream_reads_a_csv_and_writes_one(table, carrying, tmp_path):
 def test_an_engine_that_is_not_known_is_named_with_those_that_are(table, job):
     with pytest.raises(JobError, match="Unknown engine 'spork'"):
         rt.publish(job, frame=table, engine="spork")
+
+
+@pytest.mark.parametrize("method", ["mondrian", "anatomy", "beta-perturbation"])
+def test_a_large_file_is_audited_a_part_at_a_time_with_the_same_evidence(method, tmp_path):
+    from tests.contract import pairs
+
+    pair = next(pair for pair in pairs.pairs() if pair.method == method and not pair.stages)
+    draft = pairs.drafted(pair, pairs.carry, pairs.lose_quasi)
+    release = rt.publish(draft.job(), frame=draft.frame, to=tmp_path / "release")
+    whole = rt.audit(tmp_path / "release").to_dict()
+    with in_pieces():
+        parts = rt.audit(tmp_path / "release").to_dict()
+    assert [entry["column"] for entry in whole["carried"]] == ["note", "visits"]
+    for one, other in zip(whole.pop("carried"), parts.pop("carried"), strict=True):
+        assert one.pop("association") == pytest.approx(other.pop("association"))
+        assert one == other
+    assert whole == parts
+    assert release.audited.kept is not False
+
+
+@pytest.mark.parametrize("engine", ["local", "stream"])
+def test_batches_are_the_same_by_every_engine_and_stream_reads_none_of_them_whole(
+    engine, table, job, tmp_path, monkeypatch
+):
+    path = tmp_path / "people.parquet"
+    table.with_columns(day=pl.int_range(pl.len()) % 3).write_parquet(path)
+    wanted = job.at(source=str(path), release=rt.Output(undeclared="drop"))
+    if engine == "stream":
+        monkeypatch.setattr(local.Local, "held", lambda *given: pytest.fail("the rows were read whole"))
+    with in_pieces():
+        found = rt.publish_batches(wanted, "day", tmp_path / engine, seed=4, engine=engine, ledger=tmp_path / "ledger")
+    assert [one["source_rows"] for one in found["batches"]] == [200, 200, 200]
+    for day in range(3):
+        alone = rt.publish(wanted, frame=table.filter(pl.int_range(pl.len()) % 3 == day), seed=4 + day)
+        assert Counter(rt.open(tmp_path / engine / str(day)).frame().rows()) == Counter(alone.frame().rows())
+
+
+KINDS = {
+    "small": pl.Int8, "large": pl.UInt64, "half": pl.Float32, "exact": pl.Decimal(12, 3), "kind": pl.Categorical,
+    "listed": pl.Enum(["0", "1", "2"]), "yes": pl.Boolean, "day": pl.Date, "moment": pl.Datetime("ns"),
+    "zoned": pl.Datetime("us", "UTC"), "hour": pl.Time, "nothing": pl.Null, "0": pl.String,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("format", ["parquet", "csv"])
+def test_carried_columns_of_every_type_come_back_from_the_disk_as_they_were(format, table):
+    number = pl.int_range(pl.len()) % 3
+    whole = {"kind": number.cast(pl.String), "listed": number.cast(pl.String), "nothing": pl.lit(None)}
+    made = [whole.get(name, number).cast(kind).alias(name) for name, kind in KINDS.items() if kind != pl.Time]
+    made += [number.cast(pl.Int64).cast(pl.Time).alias("hour")]
+    frame = table.drop("person", "note").with_columns(made)
+    columns = {"age": rt.quasi(), "city": rt.quasi(), "illness": rt.sensitive()}
+    columns |= {name: rt.insensitive(acknowledge=True) for name in KINDS}
+    job = rt.Job(columns=columns, promises=[rt.KAnonymity(5)], release=rt.Output(format=format))
+    with in_pieces():
+        one, other = rt.publish(job, frame=frame, seed=1), rt.publish(job, frame=frame, seed=1, engine="stream")
+    assert one.frame().schema == other.frame().schema
+    assert Counter(one.frame().rows()) == Counter(other.frame().rows())
+
+
+def test_counting_and_checking_say_the_same_by_stream(table, carrying):
+    with in_pieces():
+        one, other = (rt.count(carrying, frame=table, engine=engine) for engine in ("local", "stream"))
+        said = [check(carrying, frame=table, methods=[], budget=1e9, engine=engine) for engine in ("local", "stream")]
+    assert (one.codes == other.codes).all() and (one.counts == other.counts).all()
+    assert said[0].to_dict() == said[1].to_dict()

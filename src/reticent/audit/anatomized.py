@@ -17,7 +17,7 @@ import polars as pl
 from reticent.audit.anatomized_histograms import Histograms, histograms
 from reticent.audit.as_published import as_published
 from reticent.audit.grouping import number
-from reticent.audit.kind import Finding, Matching, Recounted
+from reticent.audit.kind import Finding, Matching, Recounted, reads_rows
 from reticent.audit.links import Linked, linked
 from reticent.audit.measure.counts import views
 from reticent.audit.measures import measures
@@ -39,7 +39,7 @@ class Anatomized:
         files, schemas = data_files(folder, manifest), schemas_of(manifest)
         held = read_data(files["sensitive"], schemas["sensitive"])
         quasi = [column.name for column in subject.quasi]
-        if each_row or thorough or subject.named(Role.INSENSITIVE):
+        if thorough or reads_rows(subject, files["quasi"], schemas["quasi"], each_row=each_row):
             frame, times = read_data(files["quasi"], schemas["quasi"]), None
             alike, rows = frame.group_by(quasi).len()["len"].to_numpy(), frame[GROUP]
         else:

@@ -12,7 +12,7 @@ import polars as pl
 from reticent.audit.covering import match_rows
 from reticent.audit.grid import off_the_grid
 from reticent.audit.grouping import Numbered, PublishedGroups, group, number
-from reticent.audit.kind import Matching, Recounted
+from reticent.audit.kind import Matching, Recounted, reads_rows
 from reticent.audit.measure import anonymity
 from reticent.audit.measure.comparison import exact
 from reticent.audit.measures import measures, worst
@@ -29,7 +29,7 @@ from reticent.utility import loss
 @dataclass(frozen=True, slots=True)
 class Generalized:
     def recount(self, subject: Subject, *, each_row: bool, thorough: bool) -> Recounted:
-        frame, times = _rows(subject, each_row or bool(subject.named(Role.INSENSITIVE)))
+        frame, times = _rows(subject, each_row)
         labels = {column.name: number(frame[column.name]) for column in subject.quasi}
         groups = group(list(labels.values()), len(frame), times)
         found = _sensitive(subject, frame, groups)
@@ -56,7 +56,11 @@ def _rows(subject: Subject, each_row: bool) -> tuple[pl.DataFrame, np.ndarray | 
         raise InternalError("There is neither a table nor a folder to recount.")
     path = data_files(subject.path, subject.manifest)["data"]
     schema = schemas_of(subject.manifest)["data"]
-    frame, times = (read_data(path, schema), None) if each_row else count_data(path, schema)
+    if reads_rows(subject, path, schema, each_row=each_row):
+        frame, times = read_data(path, schema), None
+    else:
+        shown = [entry.name for entry in subject.columns if entry.role != Role.INSENSITIVE]
+        frame, times = count_data(path, schema, shown)
     rows = len(frame) if times is None else int(times.sum())
     if rows != subject.manifest.rows:
         raise BundleDamaged(f"The data has {rows} rows, the manifest says {subject.manifest.rows}.")

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -20,6 +21,8 @@ from reticent.audit.grouping import Numbered, PublishedGroups, group, number
 from reticent.audit.sensitive import Sensitive
 from reticent.audit.subject import Subject
 from reticent.release.reading.cover import Cover
+from reticent.release.sound import is_little
+from reticent.table.roles import Role
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +70,7 @@ class Recounted:
         return len(self.frame) if self.times is None else int(self.times.sum())
 
     def column(self, name: str) -> pl.Series:
-        """A published column, in whichever file it stands."""
+        """A published column, in whichever file it stands; where distinct rows were counted, not a carried one."""
         return next(table[name] for table in (self.frame, *self.beside.values()) if name in table.columns)
 
 
@@ -107,6 +110,14 @@ class Matching:
     sampling: Sampling | None = None
     missing: int | None = None
     covers: Mapping[str, tuple[Cover, Numbered]] | None = None
+
+
+def reads_rows(subject: Subject, path: Path, schema: Mapping[str, str], *, each_row: bool) -> bool:
+    """Whether a file is read row by row: where the source is compared, and where rows carry columns and memory is no question.
+
+    Otherwise its distinct rows are counted without the carried columns, which are counted by themselves (`carried.py`).
+    """
+    return each_row or (bool(subject.named(Role.INSENSITIVE)) and is_little(path, schema))
 
 
 class Eyes(Protocol):

@@ -8,6 +8,7 @@ break is broken.  Against the source (`redrawn`) it is kept, where people, distr
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ import polars as pl
 from reticent.audit.as_published import as_published
 from reticent.audit.evidence import Redrawing
 from reticent.audit.grouping import number
-from reticent.audit.kind import Finding, Matching, Recounted
+from reticent.audit.kind import Finding, Matching, Recounted, reads_rows
 from reticent.audit.links import linked
 from reticent.audit.measure import posterior
 from reticent.audit.measure.comparison import exact
@@ -24,7 +25,8 @@ from reticent.audit.redrawn import against_source
 from reticent.audit.sensitive import ranks
 from reticent.audit.subject import Subject
 from reticent.errors import BundleDamaged
-from reticent.release.kind import tables
+from reticent.release.data import count_data, read_data
+from reticent.release.kind import data_files, reader, schemas_of
 from reticent.release.manifest import Manifest
 from reticent.table.roles import Role
 
@@ -37,14 +39,16 @@ class Perturbed:
         manifest = subject.manifest
         if manifest is None or subject.path is None:
             raise BundleDamaged("A perturbed release is a folder.")
-        frame = tables(subject.path, manifest)["data"]
-        if len(frame) != manifest.rows or not len(frame):
-            raise BundleDamaged(f"The data has {len(frame)} rows, the manifest says {manifest.rows}.")
+        frame, times = _rows(subject, manifest, subject.path, each_row=each_row)
         redrawing = parameters(manifest)
-        alike = frame.group_by([column.name for column in subject.quasi]).len()["len"].to_numpy()
+        quasi = [column.name for column in subject.quasi]
+        rows = pl.Series("\x00rows", np.ones(len(frame), np.int64) if times is None else times)
+        alike = (
+            frame.select(quasi).with_columns(rows).group_by(quasi).agg(pl.col("\x00rows").sum())["\x00rows"].to_numpy()
+        )
         achieved, utility = _achieved(redrawing)
         achieved = {"k-anonymity": int(alike.min()), **achieved}
-        return Recounted(subject, frame, alike, alike, [], achieved, utility, notes=(NOTE,), redrawing=redrawing,
+        return Recounted(subject, frame, alike, alike, [], achieved, utility, times, notes=(NOTE,), redrawing=redrawing,
                          explained=frozenset(redrawing.values))  # fmt: skip
 
     def match(self, recounted: Recounted, source: pl.DataFrame) -> Matching:
@@ -62,6 +66,23 @@ class Perturbed:
                         borne=(link.ours, link.theirs) if there.whole.all() else None,
                         findings=(Finding("redrawn", drawn.passed, {"redrawn": drawn.to_dict()}, str(drawn)),),
                         redrawing=replace(redrawing, proven=drawn.passed))  # fmt: skip
+
+
+def _rows(
+    subject: Subject, manifest: Manifest, folder: Path, *, each_row: bool
+) -> tuple[pl.DataFrame, np.ndarray | None]:
+    """The rows, or each distinct row and how often it occurs; as many as the manifest says, with values that it lists."""
+    path, schema = data_files(folder, manifest)["data"], schemas_of(manifest)["data"]
+    if reads_rows(subject, path, schema, each_row=each_row):
+        frame, times = read_data(path, schema), None
+    else:
+        shown = [entry.name for entry in subject.columns if entry.role != Role.INSENSITIVE]
+        frame, times = count_data(path, schema, shown)
+    rows = len(frame) if times is None else int(times.sum())
+    if rows != manifest.rows or not rows:
+        raise BundleDamaged(f"The data has {rows} rows, the manifest says {manifest.rows}.")
+    reader(subject.kind).check_tables({"data": frame}, manifest)
+    return frame, times
 
 
 def _achieved(redrawing: Redrawing) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -15,7 +15,7 @@ import polars as pl
 
 from reticent.audit.as_published import as_published
 from reticent.audit.evidence import Targeted
-from reticent.audit.kind import Matching, Recounted
+from reticent.audit.kind import Matching, Recounted, reads_rows
 from reticent.audit.links import linked
 from reticent.audit.recomputed_bounds import faulty_bounds
 from reticent.audit.sensitive import Sensitive
@@ -41,7 +41,7 @@ class Transformed:
         files, schemas = data_files(folder, manifest), schemas_of(manifest)
         held, bounds = (read_data(files[name], schemas[name]) for name in ("sensitive", "bounds"))
         quasi = [column.name for column in subject.quasi]
-        if each_row or thorough or subject.named(Role.INSENSITIVE):
+        if thorough or reads_rows(subject, files["quasi"], schemas["quasi"], each_row=each_row):
             frame, times = read_data(files["quasi"], schemas["quasi"]), None
             alike, group = frame.group_by(quasi).len()["len"].to_numpy(), frame[GROUP]
         else:

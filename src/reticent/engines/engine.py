@@ -64,6 +64,9 @@ class Engine(Protocol):
     def scan(self, source: Source, frame: Any = None) -> Any:
         """The rows of a source or a frame, lazily, texts that mean missing as null: a Polars frame for one machine."""
 
+    def held(self, rows: Any) -> Any:
+        """Rows that are to be read many times, in memory if that is where this engine has them."""
+
     def look(self, rows: Any, columns: Mapping[str, Column], how: Working = PLAINLY) -> Beside:
         """What stands beside the cells: carried and identifying columns; refused where they tell too much."""
 

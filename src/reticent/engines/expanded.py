@@ -3,7 +3,7 @@
 A shuffled sequence of entries, each as often as its quota says, in memory bounded by the recipe.  Each row falls into one of
 2^d pieces by itself, so how many of an entry's rows fall into the first half is binomial; halves are halved until a piece is
 small, and each is shuffled.  Rows that choose their piece independently, and pieces in uniform order within, are in uniform
-order altogether (ADR 15).
+order altogether (ADR 8).
 """
 
 from __future__ import annotations

@@ -133,6 +133,9 @@ class Local:
     def scan(self, source: Source, frame: Any = None) -> pl.LazyFrame:
         return sources.scan(source, frame)
 
+    def held(self, rows: pl.LazyFrame) -> pl.LazyFrame:
+        return collect(rows, "Reading the rows").lazy()
+
     def look(self, rows: pl.LazyFrame, columns: Mapping[str, Column], how: Working = PLAINLY) -> beside.Beside:
         return beside.look(rows, columns)
 

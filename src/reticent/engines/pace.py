@@ -9,10 +9,10 @@ EVERY = 2.0  # seconds between two words
 
 
 class Pace:
-    """Tells `progress` of a pass over `rows` rows, not more often than every two seconds."""
+    """Tells `progress` of a pass over `rows` rows, not more often than every two seconds; None: nobody counted them yet."""
 
     def __init__(
-        self, doing: str, rows: int, progress: Callable[[str], None], clock: Callable[[], float] = time.monotonic
+        self, doing: str, rows: int | None, progress: Callable[[str], None], clock: Callable[[], float] = time.monotonic
     ):
         self.doing, self.rows, self.progress, self.clock = doing, rows, progress, clock
         self.done, self.began = 0, clock()
@@ -23,8 +23,13 @@ class Pace:
         now = self.clock()
         if now - self.told >= EVERY and self.done:
             self.told = now
-            left = (now - self.began) / self.done * max(self.rows - self.done, 0)
-            self.progress(f"{self.doing}: {self.done:,} of {self.rows:,} rows, about {lasting(left)} left")
+            self.progress(f"{self.doing}: {self._said(now - self.began)}")
+
+    def _said(self, took: float) -> str:
+        if self.rows is None:
+            return f"{self.done:,} rows"
+        left = took / self.done * max(self.rows - self.done, 0)
+        return f"{self.done:,} of {self.rows:,} rows, about {lasting(left)} left"
 
 
 def lasting(seconds: float) -> str:

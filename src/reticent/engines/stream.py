@@ -3,7 +3,7 @@
 Counting is a group-by that holds the cells.  Where no other column is carried, the release is expanded from them; otherwise
 rows are read once more: each finds its cell, its entry by its rank (`ranked.py`) and a random bucket on disk, and buckets are
 shuffled one by one.  Rows that choose their bucket independently, and buckets in uniform order within, are in uniform order
-altogether.  Of kinds that are sorted, buckets are read back into buckets by place, and each is sorted.
+altogether (ADR 8).  Of kinds that are sorted, buckets are read back into buckets by place, and each is sorted.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from reticent.release.rows import PIECE, Beside, Piece
 from reticent.table import beside
 from reticent.table import source as sources
 from reticent.table.roles import Column, Role, with_role
-from reticent.table.source import Source, batches, collect, is_text
+from reticent.table.source import Source, batches, is_text
 
 ENTRY = "\x00entry"
 _NUMBER, _TEXT = 8, 24  # bytes that a value is taken for before one was seen
@@ -58,14 +58,17 @@ class Stream:
     def scan(self, source: Source, frame: Any = None) -> pl.LazyFrame:
         return sources.scan(source, frame, by_pieces=True)
 
+    def held(self, rows: pl.LazyFrame) -> pl.LazyFrame:
+        return rows
+
     def look(self, rows: pl.LazyFrame, columns: Mapping[str, Column], how: Working = PLAINLY) -> beside.Beside:
         names = beside.asked(columns)
         if not names:
             return beside.Beside()
-        found, total = {name: Repeated(how.room) for name in names}, length(rows)
-        pace = Pace("Counting identifying and carried values", total, how.progress)
-        wanted = rows.select(names)
-        for frame in batches(wanted, "Counting identifying and carried values", at_once(wanted)):
+        doing, wanted = "Counting identifying and carried values", rows.select(names)
+        found = {name: Repeated(how.room) for name in names}
+        pace = Pace(doing.lower(), None, how.progress)
+        for frame in batches(wanted, doing, at_once(wanted)):
             for name in names:
                 found[name].add(frame[name])
             pace.add(len(frame))
@@ -154,6 +157,8 @@ class Carrying:
         buckets = Buckets(folder)
         with closing(buckets):
             for frame in frames:
+                if not len(frame):
+                    continue  # none of these rows is published
                 if not buckets.count:
                     buckets.begin(many(rows, frame.estimated_size() / max(len(frame), 1)))
                 at = first[rank[frame[ENTRY].to_numpy()]] * buckets.count // rows
@@ -182,11 +187,7 @@ def _texts(frame: pl.DataFrame) -> pl.DataFrame:
 def at_once(rows: pl.LazyFrame) -> int:
     """How many rows are read at a time."""
     size = sum(_TEXT if is_text(dtype) else _NUMBER for dtype in rows.collect_schema().values())
-    return min(max(BYTES // max(size, 1), 1 << 12), 1 << 20)
-
-
-def length(rows: pl.LazyFrame) -> int:
-    return int(collect(rows.select(pl.len()), "Counting the rows").item())
+    return min(max(4 * BYTES // max(size, 1), 1 << 12), 1 << 20)
 
 
 ENGINE = Stream()

@@ -5,7 +5,7 @@ A schema names a file's columns in order, each with the data type that its value
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +18,7 @@ from reticent.release.sound import refuse_no_room
 from reticent.table.types import dtype_named, typed
 
 COUNT = "\x00count"
+HELD = 1 << 22  # values of a column that are counted at once
 Schema = Mapping[str, str]
 
 
@@ -46,6 +47,27 @@ def count_data(path: Path, schema: Schema, only: Collection[str] | None = None) 
         return _typed(frame, wanted, path), times
     counted = _collected(lazy.group_by(names).len(name=COUNT), path)
     return _typed(counted.drop(COUNT), wanted, path), counted[COUNT].to_numpy().astype(np.int64)
+
+
+def count_parts(
+    path: Path, schema: Schema, column: str, beside: Collection[str]
+) -> Iterator[tuple[pl.DataFrame, np.ndarray]]:
+    """The distinct rows in a column and in some beside it, and how often each occurs, in parts that memory holds.
+
+    All rows with one value of the column are in one part.
+    """
+    wanted = _among(schema, {column, *beside})
+    floats = [name for name, dtype in wanted.items() if dtype.startswith("Float")]
+    lazy = _scanned(path, schema).select(list(wanted))
+    if path.suffix == ".parquet" and floats:
+        lazy = lazy.with_columns(pl.col(floats).fill_nan(None))
+    key = pl.col(column).hash(7)
+    values = _collected(lazy.select(key.approx_n_unique()), path).item()
+    parts = values // HELD + 1
+    for part in range(parts):
+        some = lazy if parts == 1 else lazy.filter(key % parts == part)
+        counted = _collected(some.group_by(list(wanted)).len(name=COUNT), path)
+        yield _typed(counted.drop(COUNT), wanted, path), counted[COUNT].to_numpy().astype(np.int64)
 
 
 def _among(schema: Schema, only: Collection[str] | None) -> Schema:

@@ -25,6 +25,7 @@ PACKED = 1000  # values beyond them for each byte; a page of 20,000 equal values
 WIDTH = 16  # bytes of a text in memory, beside its characters
 COPIES = 3  # how often a table stands in memory while it is counted
 SMALL = 64 << 20  # bytes that are read without looking for room
+LITTLE = 3 << 30  # bytes that a table may take while it is counted, where it need not be read whole
 TEXTS = ("string", "large_string", "string_view", "dictionary")
 
 
@@ -57,6 +58,14 @@ def refuse_no_room(path: Path, schema: Mapping[str, str]) -> None:
             why=f"Reading it takes about {need / 1e9:.1f} GB, and {max(left, 0) / 1e9:.1f} GB are free.",
             attempt="a machine with more memory.",
         )
+
+
+def is_little(path: Path, schema: Mapping[str, str]) -> bool:
+    """Whether a file can be read whole without a thought of memory; a larger one is counted as a stream."""
+    try:
+        return COPIES * _in_memory(path, schema) <= LITTLE
+    except Unsound:
+        raise BundleDamaged(f"{path.name} cannot be read.") from None
 
 
 def _in_memory(path: Path, schema: Mapping[str, str]) -> int:

@@ -29,8 +29,8 @@ def look(lazy: pl.LazyFrame, columns: Mapping[str, Column]) -> Beside:
     if not names:
         return Beside()
     lazy = lazy.select(pl.len().alias("\x00rows"), *repeats.questions(names))
-    counted = collect(lazy, "Counting identifying and carried values").row(0, named=True)
-    return answered(columns, counted["\x00rows"], repeats.answers(names, counted))
+    counted = collect(lazy, "Counting identifying and carried values")
+    return answered(columns, counted["\x00rows"].item(), repeats.answers(names, counted))
 
 
 def asked(columns: Mapping[str, Column]) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,21 +20,18 @@ class Repeats:
 
 
 def questions(names: Iterable[str]) -> list[pl.Expr]:
-    """What to ask of each column in one pass; `answers` reads it."""
+    """What to ask of each column in one pass: how often each value occurs, as one list; `answers` reads it."""
     found = []
     for name in names:
         times = pl.col(name).drop_nulls().alias("value").value_counts(name="times").struct.field("times")
-        found += [
-            pl.col(name).null_count().alias(f"missing {name}"),
-            times.len().alias(f"distinct {name}"),
-            (times == 1).sum().alias(f"once {name}"),
-            times.max().fill_null(0).alias(f"most {name}"),
-        ]
+        found += [pl.col(name).null_count().alias(f"missing {name}"), times.implode().alias(f"times {name}")]
     return found
 
 
-def answers(names: Iterable[str], counted: Mapping[str, Any]) -> dict[str, Repeats]:
-    return {
-        name: Repeats(*(int(counted[f"{word} {name}"] or 0) for word in ("missing", "distinct", "once", "most")))
-        for name in names
-    }
+def answers(names: Iterable[str], counted: pl.DataFrame) -> dict[str, Repeats]:
+    found = {}
+    for name in names:
+        times = counted[f"times {name}"].explode(empty_as_null=False)
+        most: Any = times.max() or 0
+        found[name] = Repeats(counted[f"missing {name}"].item(), len(times), int((times == 1).sum()), int(most))
+    return found
