@@ -11,11 +11,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from reticent import __version__, catalogue, registry
 from reticent.audit.result import Audit
-from reticent.door import a_job, a_ledger, called, door, flag, optional, path, text, whole
+from reticent.door import a_job, a_ledger, an_engine, called, door, flag, optional, path, whole
 from reticent.engines.engine import PLAINLY, Counted, Engine, Progress, Working
 from reticent.errors import ColumnError
 from reticent.gate import handed, recount
@@ -37,7 +35,6 @@ from reticent.recipe.losses import wider
 from reticent.refusals import refuse_reserved, refuse_several, refuse_unable, refuse_unnamed, relabels
 from reticent.release import bundle
 from reticent.release.disk import writing
-from reticent.table import carried
 from reticent.table import source as sources
 from reticent.table.beside import Beside
 from reticent.table.cells import Cells
@@ -46,7 +43,6 @@ from reticent.table.label_styles import tightened
 from reticent.table.roles import Column, Role, resolve, with_role
 from reticent.table.spelling import spelled_alike
 from reticent.table.supported import refuse_unsupported
-from reticent.table.written import as_declared
 from reticent.together import Joining
 
 
@@ -58,7 +54,7 @@ from reticent.together import Joining
     again=flag,
     ledger=optional(a_ledger),
     progress=called,
-    engine=text,
+    engine=an_engine,
 )
 def publish(
     job: Job,
@@ -70,7 +66,7 @@ def publish(
     again: bool = False,
     ledger: Ledger | str | Path | None = None,
     progress: Progress = lambda stage: None,
-    engine: str = catalogue.ENGINE,
+    engine: str | Engine = catalogue.ENGINE,
 ) -> Release:
     """Plan, stage, audit, and only then keep.  Without `to` the release is temporary until `save`.
 
@@ -172,9 +168,10 @@ def counted_by(engine: Engine, job: Job, frame: Any = None, how: Working = PLAIN
     return rows, looked, engine.count(rows, columns, looked.rows_per_person, how)
 
 
-def read(job: Job, frame: Any = None, engine: Engine | None = None) -> tuple[pl.LazyFrame, dict[str, Column]]:
+def read(job: Job, frame: Any = None, engine: Engine | None = None) -> tuple[Any, dict[str, Column]]:
     """The rows, lazily, and the declaration of each column that has one."""
-    lazy = (engine or registry.engine(catalogue.ENGINE)).scan(job.source, frame)
+    engine = engine or registry.engine(catalogue.ENGINE)
+    lazy = engine.scan(job.source, frame)
     present = sources.columns(job.source, frame, lazy)
     columns = resolve(job.columns, present, job.release.undeclared)
     columns = columns if relabels(job) else tightened(columns)
@@ -189,7 +186,7 @@ def read(job: Job, frame: Any = None, engine: Engine | None = None) -> tuple[pl.
     refuse_reserved(job, columns)
     refuse_unnamed(job, with_role(columns, Role.QUASI), with_role(columns, Role.SENSITIVE))
     job.promises.check_columns(with_role(columns, Role.SENSITIVE), jointly=job.jointly)
-    return carried.rounded(carried.as_declared(as_declared(lazy, columns), columns), columns), columns
+    return engine.typed(lazy, columns), columns
 
 
 def declared(job: Job, rng: Random, cells: Cells) -> dict[str, Any]:

@@ -65,6 +65,9 @@ class Engine(Protocol):
     def scan(self, source: Source, frame: Any = None) -> Any:
         """The rows of a source or a frame, lazily, texts that mean missing as null: a Polars frame for one machine."""
 
+    def typed(self, rows: Any, columns: Mapping[str, Column]) -> Any:
+        """The rows with each column as it is declared: dates and numbers read, carried numbers rounded."""
+
     def look(self, rows: Any, columns: Mapping[str, Column], how: Working = PLAINLY) -> Beside:
         """What stands beside the cells: carried and identifying columns; refused where they tell too much."""
 

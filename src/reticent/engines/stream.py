@@ -32,6 +32,7 @@ from reticent.table import beside
 from reticent.table import source as sources
 from reticent.table.roles import Column, Role, with_role
 from reticent.table.source import Source, batches, collect, is_text
+from reticent.table.typed_rows import typed
 
 ENTRY = "\x00entry"
 _NUMBER, _TEXT = 8, 24  # bytes that a value is taken for before one was seen
@@ -56,6 +57,9 @@ class Stream:
 
     def scan(self, source: Source, frame: Any = None) -> pl.LazyFrame:
         return sources.scan(source, frame)
+
+    def typed(self, rows: pl.LazyFrame, columns: Mapping[str, Column]) -> pl.LazyFrame:
+        return typed(rows, columns)
 
     def look(self, rows: pl.LazyFrame, columns: Mapping[str, Column], how: Working = PLAINLY) -> beside.Beside:
         names = beside.asked(columns)

@@ -65,11 +65,13 @@ def scan(source: Source, frame: Any = None) -> pl.LazyFrame:
     schema = _schema(lazy)
     if not len(schema):
         raise SourceError("The source has no columns.", why=_where(source), attempt="a file with a header line.")
-    if source.missing:
-        marks = list(source.missing)
-        texts = [pl.col(name).cast(pl.String) for name, dtype in schema.items() if is_text(dtype)]
-        lazy = lazy.with_columns(pl.when(text.is_in(marks).not_()).then(text) for text in texts)
-    return lazy
+    return marked_missing(lazy, schema, source.missing) if source.missing else lazy
+
+
+def marked_missing(lazy: pl.LazyFrame, schema: pl.Schema, marks: tuple[str, ...]) -> pl.LazyFrame:
+    """The rows with texts that mean missing as null."""
+    texts = [pl.col(name).cast(pl.String) for name, dtype in schema.items() if is_text(dtype)]
+    return lazy.with_columns(pl.when(text.is_in(list(marks)).not_()).then(text) for text in texts)
 
 
 def _schema(lazy: pl.LazyFrame) -> pl.Schema:
