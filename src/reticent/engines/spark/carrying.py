@@ -67,7 +67,7 @@ class Carrying:
             rows.task(tasks.settled, types, shared=place),
             spark_types([*types.values(), pl.Int64()], [*kept[:-2], ENTRY]),
         )
-        with answering("Writing the carried columns"):
+        with answering("Writing the carried columns", session):
             done.write.options(**_ONE_ATTEMPT).parquet(_address(folder / "done"))
         yield from _read(folder / "done", types)
 
@@ -83,7 +83,7 @@ class Carrying:
         kept = [*(f"c{at}" for at in range(len(types))), PART, CELL, NTH, WORD]
         kinds = spark_types(schema, kept)
         found = rows.mapped(tasks.numbered_rows, [*keys, *names], kinds, names, self.rng, shared=[known])
-        with answering("Reading the carried columns"):
+        with answering("Reading the carried columns", rows.session):
             found.write.options(**_ONE_ATTEMPT).parquet(_address(folder))
             return rows.session.read.schema(kinds).parquet(_address(folder))
 
@@ -93,7 +93,7 @@ class Carrying:
 
         kinds = spark_types([pl.Int32(), pl.Int64(), pl.Int64()], [PART, CELL, TIMES])
         each = held.select(PART, CELL).mapInArrow(rows.task(tasks.tallied), kinds)
-        with answering("Counting rows by partition"):
+        with answering("Counting rows by partition", rows.session):
             table = each.groupBy(PART, CELL).agg(f.sum(TIMES).alias(TIMES)).toArrow()
         part, cell, times = (table.column(name).to_numpy() for name in (PART, CELL, TIMES))
         seen = np.bincount(cell, weights=times, minlength=len(shared)).astype(np.int64)

@@ -55,10 +55,13 @@ def received(frame: pl.DataFrame, schema: Mapping[str, pl.DataType]) -> pl.DataF
 
 
 def _cast(name: str, held: pl.DataType, wanted: pl.DataType) -> pl.Expr:
+    """Moments of a zone are the same moments in another; Spark holds those of no zone as they are."""
+    found = pl.col(name)
     if isinstance(wanted, pl.Datetime) and isinstance(held, pl.Datetime) and held.time_zone != wanted.time_zone:
-        return pl.col(name).dt.replace_time_zone(None).cast(pl.Datetime(wanted.time_unit)).dt.replace_time_zone("UTC") \
-            if wanted.time_zone else pl.col(name).dt.convert_time_zone("UTC").dt.replace_time_zone(None).cast(wanted)  # fmt: skip
-    return pl.col(name) if held == wanted else pl.col(name).cast(wanted)
+        found = found.dt.convert_time_zone("UTC") if held.time_zone else found.dt.replace_time_zone("UTC")
+        zone = wanted.time_zone
+        found = found.dt.convert_time_zone(zone) if zone else found.dt.replace_time_zone(None)
+    return found if held == wanted else found.cast(wanted)
 
 
 def spark_types(dtypes: Iterable[pl.DataType], names: Iterable[str] | None = None) -> Any:

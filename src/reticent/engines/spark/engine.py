@@ -38,6 +38,7 @@ class Spark:
     config: Mapping[str, str] = field(default_factory=dict)
     ship: bool = True
     name: ClassVar[str] = "spark"
+    distributed: ClassVar[bool] = True
 
     def scan(self, source: Source, frame: Any = None) -> Any:
         from reticent.engines.spark.session import session_of

@@ -9,14 +9,18 @@ from __future__ import annotations
 import base64
 import json
 import re
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from typing import Any
 
 from reticent import errors
 from reticent.engines.spark.shim import LACKS
 from reticent.errors import DiskError, RequestError, ReticentError, SourceError
 
 MARK = "reticent-fault:"
+TAG = "reticent"
+PATIENCE = 20.0  # seconds that cancelled tasks are waited for
 
 
 class TaskFault(Exception):
@@ -35,14 +39,36 @@ def told(error: BaseException) -> TaskFault:
 
 
 @contextmanager
-def answering(doing: str) -> Iterator[None]:
-    """Whatever Spark raises, as an error of ours without Spark's own words."""
+def answering(doing: str, session: Any = None) -> Iterator[None]:
+    """Whatever Spark raises, as an error of ours without Spark's own words.
+
+    Of a session, what was begun is over when this ends, however it ends: a task that runs on would write rows where they were
+    just removed.
+    """
+    context = None if session is None else session.sparkContext
+    if context is not None:
+        context.addJobTag(TAG)
     try:
         yield
-    except ReticentError:
-        raise
-    except Exception as error:
+    except BaseException as error:
+        if context is not None:
+            _ended(context)
+        if isinstance(error, ReticentError) or not isinstance(error, Exception):
+            raise
         raise _ours(error, doing) from None
+    finally:
+        if context is not None:
+            with suppress(Exception):
+                context.removeJobTag(TAG)
+
+
+def _ended(context: Any) -> None:
+    """Our jobs cancelled, and their tasks waited for; a session that is gone has none."""
+    with suppress(Exception):
+        context.cancelJobsWithTag(TAG)
+        until = time.monotonic() + PATIENCE
+        while context.statusTracker().getActiveStageIds() and time.monotonic() < until:
+            time.sleep(0.05)
 
 
 def _ours(error: Exception, doing: str) -> Exception:

@@ -30,10 +30,16 @@ class Distributed:
     reading: Reading
     types: Mapping[str, pl.DataType]
     ship: bool = True
+    repeated: tuple[str, ...] = ()
 
     @property
     def session(self) -> Any:
         return self.frame.sparkSession
+
+    @property
+    def names(self) -> list[str]:
+        """As the source has them, repeated ones repeated."""
+        return [*self.types, *self.repeated]
 
     def collect_schema(self) -> pl.Schema:
         return pl.Schema(dict(self.types))
@@ -62,7 +68,7 @@ class Distributed:
         known = [*numbered(len(keys)), tasks.TIMES]
         parts = self.mapped(tasks.counted, keys, spark_types([*types, pl.Int64()], known))
         summed = parts.groupBy(*numbered(len(keys))).agg(functions.sum(tasks.TIMES).alias(tasks.TIMES))
-        with answering("Counting the rows"):
+        with answering("Counting the rows", self.session):
             found = _polars(summed.toArrow())
         return received(found, {**dict(zip(keys, types, strict=True)), "\x00times": pl.Int64()})
 
@@ -79,7 +85,7 @@ class Distributed:
             f.sum(f.when(f.col("hash").isNull(), f.col("times"))).alias("missing"), f.count("hash").alias("distinct"),
             f.sum((held == 1).cast("long")).alias("once"), f.max(held).alias("most"), f.sum("times").alias("rows"),
         )  # fmt: skip
-        with answering("Counting identifying and carried values"):
+        with answering("Counting identifying and carried values", self.session):
             found = {row["column"]: row for row in asked.toArrow().to_pylist()}
         rows = int(found[0]["rows"]) if found else 0
         words = ("missing", "distinct", "once", "most")
@@ -107,7 +113,7 @@ class Distributed:
     def _distinct(self, name: str) -> pl.DataFrame:
         kinds = [self.reading.schema[name]]
         parts = self.mapped(tasks.distinct, [name], spark_types(kinds))
-        with answering(f"Reading column {name!r}"):
+        with answering(f"Reading column {name!r}", self.session):
             found = received(_polars(parts.distinct().toArrow()), {"raw": kinds[0]})
         return found.with_columns(pl.col("raw").cast(pl.String)) if is_text(kinds[0]) else found
 

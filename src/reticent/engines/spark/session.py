@@ -9,8 +9,10 @@ from __future__ import annotations
 import os
 import pickle
 import re
+import signal
 import socket
 import sys
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
@@ -86,7 +88,18 @@ def _started(master: str, config: Mapping[str, str]) -> Any:
     said = {"SPARK_LOCAL_IP": "127.0.0.1"} if here else {}
     said |= {"PYSPARK_PYTHON": python} if python else {}  # PySpark asks the environment, and no setting
     with answering("Starting Spark"), _quietly(said):
-        return builder.getOrCreate()
+        return _as_it_was(builder.getOrCreate)
+
+
+def _as_it_was(start: Callable[[], Any]) -> Any:
+    """PySpark puts itself in charge of Ctrl-C; it is ours, and cancels our own jobs."""
+    if threading.current_thread() is not threading.main_thread():
+        return start()
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        return start()
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _set(session: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +13,14 @@ from reticent.engines.spark.crossing import crosses, numbered, schema_of, sent
 from reticent.engines.spark.faults import answering
 from reticent.engines.spark.reading import Reading
 from reticent.engines.spark.rows import Distributed
-from reticent.errors import SourceError, SourceUnreachable
+from reticent.errors import SourceError, SourceUnreachable, listed
 from reticent.table import separated
 from reticent.table import source as sources
+from reticent.table.database import with_environment
 from reticent.table.source import CSV, PARQUET, Source
 
 JDBC = "jdbc:"
+Schema = list[tuple[str, pl.DataType]]
 
 
 def rows_of(session: Any, source: Source, frame: Any, ship: bool) -> Distributed:
@@ -34,28 +37,28 @@ def rows_of(session: Any, source: Source, frame: Any, ship: bool) -> Distributed
         found, schema = _files(session, source)
     if not schema:
         raise SourceError("The source has no columns.", attempt="a file with a header line.")
-    types = {name: pl.String() if sources.is_text(kind) else kind for name, kind in schema.items()}
+    types = {name: pl.String() if sources.is_text(kind) else kind for name, kind in schema}
+    if len(types) < len(schema):
+        unique = {name: f"c{at}" for at, (name, _) in enumerate(schema)}
+        found = found.select([unique[name] for name in types]).toDF(*numbered(len(types)))
+    again = Counter(name for name, _ in schema) - Counter(types)
     marks = () if frame is not None and not type(frame).__module__.startswith("pyspark.") else source.missing
-    return Distributed(found, Reading(types, marks), types, ship)
+    return Distributed(found, Reading(types, marks), types, ship, tuple(again.elements()))
 
 
-def _held(frame: Any) -> tuple[Any, dict[str, pl.DataType]]:
+def _held(frame: Any) -> tuple[Any, Schema]:
     """A Spark frame; names that repeat are refused by who asks for them."""
-    names, kinds = frame.columns, schema_of(frame)
-    unique = {name: at for at, name in enumerate(names)}  # the last of a name: it is refused by then
-    schema = {name: list(kinds.values())[at] for name, at in unique.items()}
-    known = frame.toDF(*numbered(len(names)))
-    return known.select([f"c{at}" for at in unique.values()]).toDF(*numbered(len(unique))), schema
+    return frame.toDF(*numbered(len(frame.columns))), [*zip(frame.columns, schema_of(frame).values(), strict=True)]
 
 
-def _sent(session: Any, lazy: pl.LazyFrame) -> tuple[Any, dict[str, pl.DataType]]:
+def _sent(session: Any, lazy: pl.LazyFrame) -> tuple[Any, Schema]:
     """A frame of this process, handed to Spark."""
     rows = sources.collect(lazy, "Reading the frame")
     schema = dict(rows.schema)
     plain = rows.with_columns(pl.lit(None, pl.String).alias(name) for name, kind in schema.items() if not crosses(kind))
     with answering("Handing the frame to Spark"):
         crossed = sent(plain).to_arrow(compat_level=pl.CompatLevel.oldest())
-        return session.createDataFrame(_small(crossed)), schema
+        return session.createDataFrame(_small(crossed)), [*schema.items()]
 
 
 def _small(table: Any) -> Any:
@@ -66,18 +69,20 @@ def _small(table: Any) -> Any:
 
 
 def _jdbc(session: Any, source: Source) -> Any:
-    url = str(source.url)
+    url = with_environment(str(source.url))
     if not url.startswith(JDBC):
         raise SourceError(
             "The engine spark reads databases by JDBC.",
             attempt=f'url = "{JDBC}postgresql://host/name" with a driver in spark.jars, or --engine stream.',
         )
     asked = {"query": source.query} if source.query is not None else {"dbtable": source.table}
+    if None in asked.values():
+        raise SourceError("The source names a database, and neither a table nor a query.", attempt='table = "people".')
     with answering("Opening the database"):
         return session.read.format("jdbc").options(url=url, **asked).load()
 
 
-def _files(session: Any, source: Source) -> tuple[Any, dict[str, pl.DataType]]:
+def _files(session: Any, source: Source) -> tuple[Any, Schema]:
     if source.path is None:
         raise SourceError("The job names no source.", attempt="a path or a table in [source], or frame=.")
     paths = _listed(source.path)
@@ -89,13 +94,27 @@ def _files(session: Any, source: Source) -> tuple[Any, dict[str, pl.DataType]]:
         )
     if suffix in CSV:
         return _separated(session, source, paths)
-    known = dict(sources.scan(Source(path=str(paths[0]))).collect_schema())
+    known = _alike(paths)
     with answering("Opening the files"):
-        frame = session.read.option("mergeSchema", "true").parquet(*map(_plain, paths))
+        places = [Path(source.path)] if Path(source.path).is_dir() else paths  # a folder's name may hold a value
+        frame = session.read.parquet(*map(_plain, places))
     found, schema = _held(frame)
-    if list(schema) != list(known):  # folders may name further columns, and files lack some
-        return found, schema
-    return found, {name: known[name] if crosses(known[name]) else schema[name] for name in schema}
+    return found, [(name, known.get(name, kind)) for name, kind in schema]
+
+
+def _alike(paths: list[Path]) -> dict[str, pl.DataType]:
+    """The columns of Parquet files, which must be the same in all of them: Spark would take a missing one for nulls."""
+    first = dict(sources.scan(Source(path=str(paths[0]))).collect_schema())
+    for path in paths[1:]:
+        other = dict(sources.scan(Source(path=str(path))).collect_schema())
+        if other != first:
+            differ = [name for name in {**first, **other} if first.get(name) != other.get(name)]
+            raise SourceError(
+                f"{path.name} and {paths[0].name} have different columns or types: {listed(differ)}.",
+                why="A column that a part lacks would be read as missing in all of its rows.",
+                attempt="parts with the same columns and types.",
+            )
+    return first
 
 
 def _listed(path: str) -> list[Path]:
@@ -112,7 +131,7 @@ def _listed(path: str) -> list[Path]:
     return found
 
 
-def _separated(session: Any, source: Source, paths: list[Path]) -> tuple[Any, dict[str, pl.DataType]]:
+def _separated(session: Any, source: Source, paths: list[Path]) -> tuple[Any, Schema]:
     """CSV as text; a row with more or fewer fields than the header fails the job, and so does another header."""
     names = separated.header(str(paths[0]), source.delimiter, source.quote, source.encoding)
     for path in paths:
@@ -130,9 +149,7 @@ def _separated(session: Any, source: Source, paths: list[Path]) -> tuple[Any, di
         frame = session.read.schema(schema).options(
             header="true", multiLine="true", mode="FAILFAST", enforceSchema="true", **how, **empty
         ).csv([_plain(path) for path in paths])  # fmt: skip
-    unique = {name: at for at, name in enumerate(names)}
-    found = frame.select([f"c{at}" for at in unique.values()]).toDF(*numbered(len(unique)))
-    return found, dict.fromkeys(unique, pl.String())
+    return frame, [(name, pl.String()) for name in names]
 
 
 def _plain(path: Path) -> str:
