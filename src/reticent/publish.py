@@ -19,6 +19,7 @@ from reticent.errors import ColumnError
 from reticent.gate import handed, recount
 from reticent.job import Job
 from reticent.methods.compose import left_to_method, plan, settled
+from reticent.methods.regions import plan as by_regions
 from reticent.methods.relabelled import relabelled
 from reticent.opened import Release
 from reticent.owner.fingerprint import Rows
@@ -32,7 +33,7 @@ from reticent.randomness import Random
 from reticent.recipe.group_labels import pad
 from reticent.recipe.kind import Writer
 from reticent.recipe.losses import wider
-from reticent.refusals import refuse_reserved, refuse_several, refuse_unable, refuse_unnamed, relabels
+from reticent.refusals import refuse_regions, refuse_reserved, refuse_several, refuse_unable, refuse_unnamed, relabels
 from reticent.release import bundle
 from reticent.release.disk import writing
 from reticent.table import source as sources
@@ -74,6 +75,7 @@ def publish(
     """
     target, worker = None if to is None else Path(to), registry.engine(engine)
     refuse_unable(job)
+    refuse_regions(job, getattr(worker, "regions", None))
     begun = begin(target, ledger, force)
     progress("reading")
     with scratch_of(target) as room:
@@ -82,7 +84,7 @@ def publish(
         rows, rng = Rows(counted.combinations, counted.times, job.source if frame is None else None), Random.of(seed)
         if target is not None:
             Ledger.of(ledger).refuse_again(target, rows, again)
-        writer = planned(job, counted, rng, progress)
+        writer = planned(job, counted, rng, progress, worker)
         progress("writing")
         with staged_for(target) as staged:
             fields = {**declared(job, rng, counted.cells), **writer.fields(counted.carried_types)}
@@ -138,11 +140,14 @@ def keep(
     return Release(target, owned=owned)
 
 
-def planned(job: Job, counted: Counted, rng: Random, progress: Progress) -> Writer:
+def planned(job: Job, counted: Counted, rng: Random, progress: Progress, worker: Any = None) -> Writer:
     """The job's recipe, ready to be written as its method's kind."""
     progress("planning")
     cells = jointly(counted.cells) if job.jointly else counted.cells
-    recipe = plan(job.prepare, job.method, cells, job.promises, rng, job.release.suppress_at_most, progress)
+    if regions := getattr(worker, "regions", None):
+        recipe = by_regions(job.method, cells, job.promises, rng, regions, worker.each)
+    else:
+        recipe = plan(job.prepare, job.method, cells, job.promises, rng, job.release.suppress_at_most, progress)
     ready = relabelled(left_to_method(job.prepare, job.promises), cells, pad(replace(recipe, cells=counted.cells), rng))
     writer = registry.writer(job.method.kind).of(ready, counted.columns)
     writer.recipe.check_conserved()

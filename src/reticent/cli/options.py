@@ -55,15 +55,21 @@ Master = Annotated[
 ]  # fmt: skip
 
 
-def engine_at(engine: str, master: str | None) -> Any:
-    """The engine of that name, at that master if one is given."""
-    if master is None:
+Regions = Annotated[
+    int | None,
+    typer.Option("--regions", metavar="N", show_default=False, help="For --engine spark: plan about N regions by themselves, on the executors."),
+]  # fmt: skip
+
+
+def engine_at(engine: str, master: str | None, regions: int | None) -> Any:
+    """The engine of that name, at that master and with so many regions if these are given."""
+    if master is None and regions is None:
         return engine
     if engine != "spark":
-        raise JobError("--master is where Spark runs, and the engine is another.", attempt="--engine spark.")
+        raise JobError("--master and --regions are for Spark, and the engine is another.", attempt="--engine spark.")
     from reticent.engines.spark import Spark
 
-    return Spark(master=master)
+    return Spark(master=master, regions=regions)
 
 
 def reading(**given: Any) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from reticent import catalogue
-from reticent.cli.options import Engine, Force, JobFile, Json, Master, ShowValues, engine_at
+from reticent.cli.options import Engine, Force, JobFile, Json, Master, Regions, ShowValues, engine_at
 
 EXAMPLE = "reticent publish patients.toml -o patients-release"
 
@@ -41,6 +41,7 @@ def publish(
     ] = None,
     engine: Engine = catalogue.ENGINE,
     master: Master = None,
+    regions: Regions = None,
     show_values: ShowValues = False,
     json: Json = False,
 ) -> int | None:  # fmt: skip
@@ -58,7 +59,7 @@ def publish(
     from reticent.owner.together import no_longer_promised
     from reticent.publish import publish as publish_job
 
-    wanted, worker = Job.read(job), engine_at(engine, master)
+    wanted, worker = Job.read(job), engine_at(engine, master, regions)
     if format is not None:
         wanted = wanted.at(release=replace(wanted.release, format=format))
     if batch_by is not None:

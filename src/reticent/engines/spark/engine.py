@@ -7,7 +7,7 @@ sensitive values that are published are those of `local` with the same seed; whi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -17,6 +17,7 @@ from reticent.engines import local
 from reticent.engines.engine import PLAINLY, Counted, Working
 from reticent.engines.expanded import expanded
 from reticent.engines.stream import Streamed
+from reticent.errors import JobError
 from reticent.randomness import Random
 from reticent.recipe.recipe import Recipe
 from reticent.release.rows import Beside
@@ -25,20 +26,33 @@ from reticent.table.codec import COUNT
 from reticent.table.roles import Column, Role, with_role
 from reticent.table.source import Source
 
+MOST_REGIONS = 1 << 14
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spark:
     """`master` is Spark's address; without one, that of RETICENT_SPARK_MASTER, the active session's, or this machine.
 
     `config` are further settings of a session that is started.  `ship`: the package is sent to the executors; without it,
-    they have it installed.
+    they have it installed.  `regions`: so many regions are planned by themselves, on the executors.
     """
 
     master: str | None = None
     config: Mapping[str, str] = field(default_factory=dict)
     ship: bool = True
+    regions: int | None = None
     name: ClassVar[str] = "spark"
     distributed: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if self.regions is not None and not 2 <= self.regions <= MOST_REGIONS:
+            raise JobError(f"regions must be from 2 to {MOST_REGIONS:,}.", attempt="regions = 64.")
+
+    def each(self, function: Callable[..., Any], asked: Iterable[tuple[Any, ...]]) -> list[Any]:
+        """What a function makes of each of some arguments, on the executors; the results in the same order."""
+        from reticent.engines.spark.session import each, session_of
+
+        return each(session_of(self.master, self.config), self.ship, function, asked)
 
     def scan(self, source: Source, frame: Any = None) -> Any:
         from reticent.engines.spark.session import session_of

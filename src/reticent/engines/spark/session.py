@@ -13,7 +13,7 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -159,6 +159,17 @@ def task(session: Any, ship: bool, function: Callable, *arguments: Any, shared: 
     cloudpickle.register_pickle_by_value(shim)
     archive = _shipped(session, ship)
     return shim.entered(archive, pickle.dumps((function, arguments), protocol=5), tuple(shared))
+
+
+def each(session: Any, ship: bool, function: Callable, asked: Iterable[tuple[Any, ...]]) -> list[Any]:
+    """A function called with each of some arguments on the executors, which open them once they have the package."""
+    from reticent.engines.spark.tasks import called
+
+    items = [pickle.dumps(arguments, protocol=5) for arguments in asked]
+    run = task(session, ship, called, function)
+    with answering("Planning regions", session):
+        found = session.sparkContext.parallelize(items, max(len(items), 1)).mapPartitions(run).collect()
+    return [pickle.loads(one) for one in found]
 
 
 def _shipped(session: Any, ship: bool) -> str:

@@ -41,7 +41,7 @@ def rows_of(session: Any, source: Source, frame: Any, ship: bool) -> Distributed
     if len(types) < len(schema):
         unique = {name: f"c{at}" for at, (name, _) in enumerate(schema)}
         found = found.select([unique[name] for name in types]).toDF(*numbered(len(types)))
-    again = Counter(name for name, _ in schema) - Counter(types)
+    again = Counter(name for name, _ in schema) - Counter(list(types))
     marks = () if frame is not None and not type(frame).__module__.startswith("pyspark.") else source.missing
     return Distributed(found, Reading(types, marks), types, ship, tuple(again.elements()))
 

@@ -7,7 +7,8 @@ these numbers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import pickle
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -27,6 +28,12 @@ PART, CELL, NTH, WORD, ENTRY, BUCKET, TIMES = "part", "cell", "nth", "word", "en
 NUMBERS = (PART, CELL, NTH, WORD)
 NO_PART = -1
 """The partition of rows whose cell has one entry: nothing is drawn for them."""
+
+
+def called(items: Iterable[bytes], function: Callable[..., Any]) -> Iterator[bytes]:
+    """A function called with each item."""
+    for item in items:
+        yield pickle.dumps(function(*pickle.loads(item)), protocol=5)
 
 
 def counted(batches: Iterable[Any], reading: Reading) -> Iterator[Any]:
