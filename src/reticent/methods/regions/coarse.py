@@ -78,11 +78,11 @@ class Tree:
         return found
 
 
-def sampled(cells: Cells, rng: Random, most: int = SAMPLE) -> Cells:
+def sampled(cells: Cells, rng: Random) -> Cells:
     """Some of the cells, each as likely as another, by the key."""
-    if len(cells) <= most:
+    if len(cells) <= SAMPLE:
         return cells
-    kept = np.sort(np.argpartition(rng.words("regions", 0, len(cells)), most)[:most])
+    kept = np.sort(np.argpartition(rng.words("regions", 0, len(cells)), SAMPLE)[:SAMPLE])
     return replace(cells, codes=cells.codes[kept], values=cells.values[kept], counts=cells.counts[kept])
 
 
