@@ -72,7 +72,7 @@ def test_a_task_that_fails_and_runs_again_loses_and_duplicates_nothing():
         from pyspark import TaskContext
 
         held = list(batches)
-        if TaskContext.get().attemptNumber() == 0:
+        if TaskContext.get().attemptNumber() == 0 and TaskContext.get().partitionId() == 1:
             held = held[::-1]
             yield from held
             raise OSError("the first attempt fails after all of its rows were handed on")
@@ -137,7 +137,7 @@ def test_sorted_kinds_are_sorted_across_buckets():
     assert other.tables[first].drop(CARRIED).equals(order)
 
 
-@settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=3, deadline=None, suppress_health_check=list(HealthCheck))
 @given(table=tables, partitions=st.integers(1, 4), seed=st.integers(0, 9))
 def test_random_tables_in_random_partitions_are_published_alike(table, partitions, seed):
     frame = pl.DataFrame(table, schema={"q": pl.Int8, "s": pl.String, "text": pl.String, "number": pl.Float64})

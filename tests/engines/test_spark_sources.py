@@ -48,9 +48,12 @@ def test_parquet_is_read_as_local_reads_it_whatever_names_and_types_it_has(tmp_p
     alike(rt.Source(path=str(tmp_path / "people.parquet"), missing=["?"]))
 
 
-def test_csv_is_read_as_local_reads_it(tmp_path):
-    PEOPLE.write_csv(tmp_path / "people.csv", separator=";")
-    alike(rt.Source(path=str(tmp_path / "people.csv"), missing=["?"]))
+@pytest.mark.parametrize("empty", ["missing", "value"])
+def test_csv_is_read_as_local_reads_it_quoted_and_empty_fields_too(tmp_path, empty):
+    (PEOPLE if empty == "missing" else PEOPLE[:12]).write_csv(tmp_path / "people.csv", separator=";")
+    text = (tmp_path / "people.csv").read_text()
+    (tmp_path / "people.csv").write_text(text.replace(';"";', ";;", 2))
+    alike(rt.Source(path=str(tmp_path / "people.csv"), missing=["?"], empty=empty))
 
 
 def test_a_folder_of_parquet_files_is_one_table(tmp_path):

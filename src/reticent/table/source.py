@@ -93,8 +93,8 @@ def is_text(dtype: pl.DataType) -> bool:
 
 def columns(source: Source, frame: Any = None, lazy: pl.LazyFrame | None = None) -> list[str]:
     """The column names as the source has them, repeated ones repeated."""
-    if hasattr(lazy, "names"):  # rows that an engine holds elsewhere
-        return lazy.names
+    if (held := getattr(lazy, "names", None)) is not None:  # rows that an engine holds elsewhere
+        return held
     if isinstance(frame, pl.LazyFrame):
         return _schema(frame).names()
     if frame is not None:

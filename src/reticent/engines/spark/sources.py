@@ -43,7 +43,10 @@ def rows_of(session: Any, source: Source, frame: Any, ship: bool) -> Distributed
         found = found.select([unique[name] for name in types]).toDF(*numbered(len(types)))
     again = Counter(name for name, _ in schema) - Counter(list(types))
     marks = () if frame is not None and not type(frame).__module__.startswith("pyspark.") else source.missing
-    return Distributed(found, Reading(types, marks), types, ship, tuple(again.elements()))
+    separate = frame is None and source.path is not None and _listed(source.path)[0].suffix.lower() in CSV
+    filled = separate and source.empty == "value"
+    marks = (*marks, "") if separate and not filled else marks  # to Spark, a quoted empty field is a text
+    return Distributed(found, Reading(types, marks, filled=filled), types, ship, tuple(again.elements()))
 
 
 def _held(frame: Any) -> tuple[Any, Schema]:
@@ -144,10 +147,9 @@ def _separated(session: Any, source: Source, paths: list[Path]) -> tuple[Any, Sc
     schema = StructType([StructField(name, StringType()) for name in numbered(len(names))])
     mark = source.delimiter or separated.likeliest_delimiter(paths[0])
     how = {"sep": mark, "quote": source.quote, "escape": source.quote or "\\", "encoding": source.encoding}
-    empty = {"emptyValue": ""} | ({} if source.empty == "missing" else {"nullValue": "\x00"})
     with answering("Opening the files"):
         frame = session.read.schema(schema).options(
-            header="true", multiLine="true", mode="FAILFAST", enforceSchema="true", **how, **empty
+            header="true", multiLine="true", mode="FAILFAST", enforceSchema="true", emptyValue="", **how
         ).csv([_plain(path) for path in paths])  # fmt: skip
     return frame, [(name, pl.String()) for name in names]
 
