@@ -101,6 +101,13 @@ def test_an_executor_without_a_module_or_with_another_version_is_refused():
         session._refuse_unlike(Executors(polars="0.1"), ship=True)
 
 
+def test_a_package_that_is_there_without_pips_notes_is_not_missing():
+    from importlib.metadata import PackageNotFoundError
+
+    with mock.patch("importlib.metadata.version", side_effect=PackageNotFoundError):
+        assert next(shim.versions([0]))["reticent"] == rt.__version__
+
+
 def raised(error: BaseException) -> Exception:
     """What the driver raises of an error that a task met."""
     with pytest.raises(Exception) as found, faults.answering("Counting"):

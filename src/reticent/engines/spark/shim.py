@@ -44,13 +44,13 @@ def versions(rows):
     from importlib.metadata import PackageNotFoundError, version
 
     for _ in rows:
-        found = {"python": "{}.{}".format(*sys.version_info[:2])}
+        found: dict[str, str | None] = {"python": "{}.{}".format(*sys.version_info[:2])}
         for name in ("numpy", "polars", "pyarrow", "randomgen", "reticent"):
             try:
-                importlib.import_module(name)
+                module = importlib.import_module(name)
                 found[name] = version(name)
+            except PackageNotFoundError:  # there, and not by pip; this is an ImportError too
+                found[name] = getattr(module, "__version__", "unknown")
             except ImportError:
                 found[name] = None
-            except PackageNotFoundError:
-                found[name] = "unknown"
         yield found

@@ -104,5 +104,5 @@ def _joined(cells: Cells, members: list[np.ndarray], plans: Iterable[tuple[Any, 
         group.append(np.where(groups_ >= 0, groups_.astype(np.int64) + before, groups_))
         quota.append(quotas)
         before += many
-    joined = (np.concatenate(part) for part in (cell, group, quota))
-    return Recipe(cells, *joined, before, labels=labels)
+    joined = [np.concatenate(part) for part in (cell, group, quota)]
+    return Recipe(cells, joined[0], joined[1], joined[2], before, labels=labels)
