@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -49,36 +50,41 @@ class Carrying:
         folder = self.how.room()
         types = {name: pl.String() if is_text(kind) else kind for name, kind in rows.types.items() if name in names}
         types = {name: types[name] for name in names}
+        with ExitStack() as sent:  # what is broadcast holds values, and is gone when it was used
+            self._written(rows, types, folder, sent)
+        yield from _read(folder / "done", types)
+
+    def _written(self, rows: Distributed, types: dict[str, pl.DataType], folder: Path, sent: ExitStack) -> None:
+        """The published rows, in their order, in files by bucket."""
         session = rows.session
         entries = np.bincount(self.recipe.cell, minlength=len(self.recipe.cells))
         self.how.progress("writing: numbering rows")
-        held = self._numbered(rows, names, types, entries > 1, folder / "rows")
+        held = self._numbered(rows, types, entries > 1, folder / "rows", sent)
         self.how.progress("writing: drawing outcomes")
         self._shared(rows, held, entries > 1, folder)
         size = sum(file.stat().st_size for file in (folder / "rows").glob("*.parquet"))
         buckets = min(max(-(-4 * size // BYTES), 1), MOST)  # compressed bytes are about a quarter of those in memory
-        known = session.sparkContext.broadcast(self._outcomes(entries, folder, buckets))
+        known = _broadcast(session, self._outcomes(entries, folder, buckets), sent)
         self.how.progress("writing: moving rows")
         schema = [*types.values(), pl.Int64(), pl.Int64(), pl.Int32()]
         kept = [*(f"c{at}" for at in range(len(types))), WORD, ENTRY]
         moved = held.mapInArrow(rows.task(tasks.entered, shared=[known]), spark_types(schema, [*kept, BUCKET]))
-        place = [] if self.place is None else [session.sparkContext.broadcast(self.place)]
+        place = [] if self.place is None else [_broadcast(session, self.place, sent)]
         done = moved.repartitionById(buckets, BUCKET).mapInArrow(
             rows.task(tasks.settled, types, shared=place),
             spark_types([*types.values(), pl.Int64()], [*kept[:-2], ENTRY]),
         )
         with answering("Writing the carried columns", session):
             done.write.options(**_ONE_ATTEMPT).parquet(_address(folder / "done"))
-        yield from _read(folder / "done", types)
 
     def _numbered(
-        self, rows: Distributed, names: list[str], types: dict[str, pl.DataType], shared: np.ndarray, folder: Path
+        self, rows: Distributed, types: dict[str, pl.DataType], shared: np.ndarray, folder: Path, sent: ExitStack
     ) -> Any:
         """Rows with their numbers, as they were written."""
         keys = self.counted.combinations.columns
         texts = [pl.col(name).cast(pl.String) for name in keys if is_text(self.counted.combinations.schema[name])]
         facts = tasks.Known(self.counted.combinations.with_columns(texts), self.counted.cell, shared)
-        known = rows.session.sparkContext.broadcast(facts)
+        known, names = _broadcast(rows.session, facts, sent), list(types)
         schema = [*types.values(), pl.Int32(), pl.Int64(), pl.Int64(), pl.Int64()]
         kept = [*(f"c{at}" for at in range(len(types))), PART, CELL, NTH, WORD]
         kinds = spark_types(schema, kept)
@@ -126,6 +132,18 @@ class Carrying:
             first = (np.cumsum(held) - held).astype(np.int64)[rank]
         published = int(recipe.quota[recipe.shown].sum())
         return tasks.Outcomes(only, shown, folder, self.rng, first, published, buckets)
+
+
+def _broadcast(session: Any, value: Any, sent: ExitStack) -> Any:
+    """A value for every executor, destroyed with its files when `sent` is closed."""
+    known = session.sparkContext.broadcast(value)
+
+    def destroy() -> None:
+        with suppress(Exception):  # a session that is gone has nothing left
+            known.destroy()
+
+    sent.callback(destroy)
+    return known
 
 
 def _address(path: Path) -> str:
