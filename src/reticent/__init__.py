@@ -55,6 +55,7 @@ _PUBLIC = {
     "Suppression": "reticent.methods.suppression",
     "PPrivacy": "reticent.models.p_privacy",
     "Distribution": "reticent.methods.distribution",
+    "Spark": "reticent.engines.spark",
     "check": "reticent.check",
     "count": "reticent.planning",
     "plan": "reticent.planning",
@@ -119,6 +120,7 @@ if TYPE_CHECKING:
     from reticent.calibrate import calibrate as calibrate
     from reticent.check import check as check
     from reticent.compare.compare import compare as compare
+    from reticent.engines.spark import Spark as Spark
     from reticent.errors import AuditFailed as AuditFailed
     from reticent.errors import PromiseUnreachable as PromiseUnreachable
     from reticent.errors import RequestError as RequestError

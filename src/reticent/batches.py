@@ -18,7 +18,7 @@ from typing import Any
 import polars as pl
 
 from reticent import catalogue, registry
-from reticent.door import a_job, a_ledger, called, door, flag, optional, path, text, whole
+from reticent.door import a_job, a_ledger, an_engine, called, door, flag, optional, path, text, whole
 from reticent.errors import ColumnError, OutputExists, PromiseUnreachable
 from reticent.job import Job
 from reticent.owner import private, staging
@@ -57,12 +57,12 @@ _REFUSED = {
     again=flag,
     ledger=optional(a_ledger),
     progress=called,
-    engine=text,
+    engine=an_engine,
 )
 def publish_batches(
     job: Job, by: str, to: str | Path, *, frame: Any = None, seed: int | None = None, force: bool = False,
     again: bool = False, ledger: str | Path | None = None, progress: Callable[[str], None] = lambda stage: None,
-    engine: str = catalogue.ENGINE,
+    engine: Any = catalogue.ENGINE,
 ) -> dict[str, Any]:  # fmt: skip
     """Publish a release in `to` for each value of a column; returns the summary, which the owner's folder keeps too.
 

@@ -92,6 +92,11 @@ def check(
     """
     refuse_unable(job)
     clock, others, worker = Clock(budget), other_methods(job, methods), registry.engine(engine)
+    if getattr(worker, "distributed", False):
+        raise JobError(
+            f"The engine {worker.name} publishes, and does not check: explanations look at rows on one machine.",
+            attempt="--engine stream, or checking a sample of the rows.",
+        )
     progress(Step("reading", 0))
     with scratch(None) as room:
         lazy, looked, counted = counted_by(worker, job, frame, Working(progress, room))

@@ -19,9 +19,9 @@ import polars as pl
 
 from reticent import catalogue, registry
 from reticent.attacks.seen import Seen, of_cells
-from reticent.door import a_job, called, door, flag, optional, text, whole
+from reticent.door import a_job, an_engine, called, door, flag, optional, whole
 from reticent.door import cells as counted_cells
-from reticent.engines.engine import Working
+from reticent.engines.engine import Engine, Working
 from reticent.errors import JobError, RequestError
 from reticent.job import Job
 from reticent.methods.compose import left_to_method
@@ -167,8 +167,8 @@ class Plan:
             )
 
 
-@door(job=a_job, engine=text)
-def count(job: Job, *, frame: Any = None, engine: str = catalogue.ENGINE) -> Cells:
+@door(job=a_job, engine=an_engine)
+def count(job: Job, *, frame: Any = None, engine: str | Engine = catalogue.ENGINE) -> Cells:
     """The cells of the job's table: its distinct combinations with how many rows have each."""
     with scratch(None) as room:
         counted = counted_by(registry.engine(engine), job, frame, Working(room=room))[-1].cells

@@ -11,16 +11,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from reticent import __version__, catalogue, registry
 from reticent.audit.result import Audit
-from reticent.door import a_job, a_ledger, called, door, flag, optional, path, text, whole
+from reticent.door import a_job, a_ledger, an_engine, called, door, flag, optional, path, whole
 from reticent.engines.engine import PLAINLY, Counted, Engine, Progress, Working
 from reticent.errors import ColumnError
 from reticent.gate import handed, recount
 from reticent.job import Job
 from reticent.methods.compose import left_to_method, plan, settled
+from reticent.methods.regions import plan as by_regions
 from reticent.methods.relabelled import relabelled
 from reticent.opened import Release
 from reticent.owner.fingerprint import Rows
@@ -34,11 +33,10 @@ from reticent.randomness import Random
 from reticent.recipe.group_labels import pad
 from reticent.recipe.kind import Writer
 from reticent.recipe.losses import wider
-from reticent.refusals import refuse_reserved, refuse_several, refuse_unable, refuse_unnamed, relabels
+from reticent.refusals import refuse_regions, refuse_reserved, refuse_several, refuse_unable, refuse_unnamed, relabels
 from reticent.release import bundle
 from reticent.release.disk import writing
 from reticent.step import Step, within
-from reticent.table import carried
 from reticent.table import source as sources
 from reticent.table.beside import Beside
 from reticent.table.cells import Cells
@@ -47,7 +45,6 @@ from reticent.table.label_styles import tightened
 from reticent.table.roles import Column, Role, resolve, with_role
 from reticent.table.spelling import spelled_alike
 from reticent.table.supported import refuse_unsupported
-from reticent.table.written import as_declared
 from reticent.together import Joining
 
 SHORT, LONG = (0.45, 0.75), (0.1, 0.9)  # the part of a run that planning is, roughly; longer by a method that searches
@@ -61,7 +58,7 @@ SHORT, LONG = (0.45, 0.75), (0.1, 0.9)  # the part of a run that planning is, ro
     again=flag,
     ledger=optional(a_ledger),
     progress=called,
-    engine=text,
+    engine=an_engine,
 )
 def publish(
     job: Job,
@@ -73,7 +70,7 @@ def publish(
     again: bool = False,
     ledger: Ledger | str | Path | None = None,
     progress: Progress = lambda stage: None,
-    engine: str = catalogue.ENGINE,
+    engine: str | Engine = catalogue.ENGINE,
 ) -> Release:
     """Plan, stage, audit, and only then keep.  Without `to` the release is temporary until `save`.
 
@@ -81,6 +78,7 @@ def publish(
     """
     target, worker = None if to is None else Path(to), registry.engine(engine)
     refuse_unable(job)
+    refuse_regions(job, getattr(worker, "regions", None))
     begun = begin(target, ledger, force)
     progress(Step("reading", 0))
     with scratch_of(target) as room:
@@ -89,7 +87,7 @@ def publish(
         rows, rng = Rows(counted.combinations, counted.times, job.source if frame is None else None), Random.of(seed)
         if target is not None:
             Ledger.of(ledger).refuse_again(target, rows, again)
-        writer, planned_until = planned(job, counted, rng, progress)
+        writer, planned_until = planned(job, counted, rng, progress, worker)
         progress(Step("writing", planned_until))
         with staged_for(target) as staged:
             fields = {**declared(job, rng, counted.cells), **writer.fields(counted.carried_types)}
@@ -145,14 +143,16 @@ def keep(
     return Release(target, owned=owned)
 
 
-def planned(job: Job, counted: Counted, rng: Random, progress: Progress) -> tuple[Writer, float]:
+def planned(job: Job, counted: Counted, rng: Random, progress: Progress, worker: Any = None) -> tuple[Writer, float]:
     """The job's recipe, ready to be written as its method's kind, and how much of the run is done by then."""
     start, end = LONG if getattr(job.method, "anytime", False) else SHORT
     progress(Step("planning", start))
     cells = jointly(counted.cells) if job.jointly else counted.cells
-    recipe = plan(
-        job.prepare, job.method, cells, job.promises, rng, job.release.suppress_at_most, within(progress, start, end)
-    )
+    if regions := getattr(worker, "regions", None):
+        recipe = by_regions(job.method, cells, job.promises, rng, regions, worker.each)
+    else:
+        at_most, told = job.release.suppress_at_most, within(progress, start, end)
+        recipe = plan(job.prepare, job.method, cells, job.promises, rng, at_most, told)
     ready = relabelled(left_to_method(job.prepare, job.promises), cells, pad(replace(recipe, cells=counted.cells), rng))
     writer = registry.writer(job.method.kind).of(ready, counted.columns)
     writer.recipe.check_conserved()
@@ -178,9 +178,10 @@ def counted_by(engine: Engine, job: Job, frame: Any = None, how: Working = PLAIN
     return rows, looked, engine.count(rows, columns, looked.rows_per_person, how)
 
 
-def read(job: Job, frame: Any = None, engine: Engine | None = None) -> tuple[pl.LazyFrame, dict[str, Column]]:
+def read(job: Job, frame: Any = None, engine: Engine | None = None) -> tuple[Any, dict[str, Column]]:
     """The rows, lazily, and the declaration of each column that has one."""
-    lazy = (engine or registry.engine(catalogue.ENGINE)).scan(job.source, frame)
+    engine = engine or registry.engine(catalogue.ENGINE)
+    lazy = engine.scan(job.source, frame)
     present = sources.columns(job.source, frame, lazy)
     columns = resolve(job.columns, present, job.release.undeclared)
     columns = columns if relabels(job) else tightened(columns)
@@ -195,7 +196,7 @@ def read(job: Job, frame: Any = None, engine: Engine | None = None) -> tuple[pl.
     refuse_reserved(job, columns)
     refuse_unnamed(job, with_role(columns, Role.QUASI), with_role(columns, Role.SENSITIVE))
     job.promises.check_columns(with_role(columns, Role.SENSITIVE), jointly=job.jointly)
-    return carried.rounded(carried.as_declared(as_declared(lazy, columns), columns), columns), columns
+    return engine.typed(lazy, columns), columns
 
 
 def declared(job: Job, rng: Random, cells: Cells) -> dict[str, Any]:

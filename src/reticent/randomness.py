@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -31,6 +31,10 @@ class Random:
     @classmethod
     def of(cls, seed: int | None) -> Random:
         return cls.secure() if seed is None else cls.from_seed(seed)
+
+    def apart(self, name: str) -> Random:
+        """A key of its own for one named use that draws in several streams."""
+        return replace(self, key=hashlib.blake2b(f"apart {name}".encode(), key=self.key, digest_size=32).digest())
 
     def _bits(self, name: str, counter: int = 0):
         from randomgen import ChaCha

@@ -8,6 +8,7 @@ from reticent import registry
 from reticent.errors import JobError, listed, suggest
 from reticent.job import Job
 from reticent.methods.compose import left_to_method
+from reticent.methods.regions import refuse as refuse_whole
 from reticent.methods.weights import weights_of
 from reticent.table.roles import Column
 
@@ -37,6 +38,14 @@ def refuse_unable(job: Job) -> None:
         job.method.refuse(left)
     left.check_labels(getattr(job.method, "labels", None))
     refuse_labels(job)
+
+
+def refuse_regions(job: Job, regions: int | None) -> None:
+    """Before any data is read: a plan in two levels is for methods and promises that need not see all rows at once."""
+    if regions is None:
+        return
+    left = left_to_method(job.prepare, job.promises)
+    refuse_whole(job.method, left, prepared=bool(job.prepare), withholding=bool(job.release.suppress_at_most))
 
 
 def refuse_labels(job: Job) -> None:

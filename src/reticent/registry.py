@@ -50,9 +50,9 @@ def writer(kind: str) -> type[Writer]:
     return _load(WRITERS, kind, "release kind")
 
 
-def engine(name: str) -> Engine:
-    """The engine of that name, which is no part of any job."""
-    return _load(ENGINES, name, "engine")
+def engine(name: str | Engine) -> Engine:
+    """The engine of that name, or the engine itself; it is no part of any job."""
+    return _load(ENGINES, name, "engine") if isinstance(name, str) else name
 
 
 def promise_from(entry: Mapping[str, Any]) -> Promise:

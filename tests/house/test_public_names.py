@@ -52,6 +52,7 @@ PUBLIC = [
     "SemanticLikeness",
     "Skyline",
     "Source",
+    "Spark",
     "Suppression",
     "TCloseness",
     "Workload",

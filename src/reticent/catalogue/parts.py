@@ -154,6 +154,7 @@ ATTACKS = {
 ENGINES = {
     "local": EngineRow("reticent.engines.local:ENGINE", "tables that fit memory"),
     "stream": EngineRow("reticent.engines.stream:ENGINE", "tables larger than memory, from Parquet or CSV"),
+    "spark": EngineRow("reticent.engines.spark:ENGINE", "tables larger than a machine, by PySpark"),
 }
 ENGINE = "local"
 """The engine where none is named."""

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from reticent import catalogue
+from reticent.errors import JobError
 
 JobFile = Annotated[
     Path,
@@ -46,6 +47,29 @@ Engine = Annotated[
     str,
     typer.Option("--engine", metavar="|".join(catalogue.ENGINES), help="What reads the rows; the release's rows are the same by any."),
 ]  # fmt: skip
+
+
+Master = Annotated[
+    str | None,
+    typer.Option("--master", metavar="URL", show_default=False, help="Where Spark runs, for --engine spark: local[2], spark://host:7077, yarn."),
+]  # fmt: skip
+
+
+Regions = Annotated[
+    int | None,
+    typer.Option("--regions", metavar="N", show_default=False, help="For --engine spark: plan about N regions by themselves, on the executors."),
+]  # fmt: skip
+
+
+def engine_at(engine: str, master: str | None, regions: int | None) -> Any:
+    """The engine of that name, at that master and with so many regions if these are given."""
+    if master is None and regions is None:
+        return engine
+    if engine != "spark":
+        raise JobError("--master and --regions are for Spark, and the engine is another.", attempt="--engine spark.")
+    from reticent.engines.spark import Spark
+
+    return Spark(master=master, regions=regions)
 
 
 def reading(**given: Any) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from reticent import catalogue
-from reticent.cli.options import Engine, Force, JobFile, Json, ShowValues
+from reticent.cli.options import Engine, Force, JobFile, Json, Master, Regions, ShowValues, engine_at
 
 EXAMPLE = "reticent publish patients.toml -o patients-release"
 
@@ -40,6 +40,8 @@ def publish(
                      "per batch."),
     ] = None,
     engine: Engine = catalogue.ENGINE,
+    master: Master = None,
+    regions: Regions = None,
     show_values: ShowValues = False,
     json: Json = False,
 ) -> int | None:  # fmt: skip
@@ -57,15 +59,15 @@ def publish(
     from reticent.owner.together import no_longer_promised
     from reticent.publish import publish as publish_job
 
-    wanted = Job.read(job)
+    wanted, worker = Job.read(job), engine_at(engine, master, regions)
     if format is not None:
         wanted = wanted.at(release=replace(wanted.release, format=format))
     if batch_by is not None:
         return _batches(
-            wanted, batch_by, output, json, seed=seed, force=force, again=again, ledger=ledger, engine=engine
+            wanted, batch_by, output, json, seed=seed, force=force, again=again, ledger=ledger, engine=worker
         )
     with stages(json) as progress:
-        how: dict[str, Any] = {"seed": seed, "force": force, "again": again, "ledger": ledger, "engine": engine}
+        how: dict[str, Any] = {"seed": seed, "force": force, "again": again, "ledger": ledger, "engine": worker}
         release = publish_job(wanted, to=output, **how, progress=progress)
     found, owner = release.audited.to_dict(), owner_folder(output)
     together = no_longer_promised(Ledger.of(ledger).together_with(output))

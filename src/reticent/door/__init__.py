@@ -22,6 +22,7 @@ from reticent.door.plain import wholes as wholes
 from reticent.door.things import a_job as a_job
 from reticent.door.things import a_ledger as a_ledger
 from reticent.door.things import a_plan as a_plan
+from reticent.door.things import an_engine as an_engine
 from reticent.door.things import an_output as an_output
 from reticent.door.things import cells as cells
 from reticent.door.things import hierarchy as hierarchy

@@ -17,6 +17,15 @@ a_plan = a("reticent.planning.Plan", "a plan", "what rt.plan(job) returns.")
 cells = a("reticent.table.cells.Cells", "counted cells", "what rt.count(job) returns.")
 
 
+def an_engine(value: Any, name: str) -> Any:
+    """The name of an engine, or an engine: what has its verbs."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, type) or not all(hasattr(value, verb) for verb in ("scan", "look", "count", "apply")):
+        raise refuse(name, "the name of an engine", value, f'{name} = "stream", or rt.Spark(master="local[2]").')
+    return value
+
+
 def path(value: Any, name: str) -> Any:
     """A text or a path that a file system can hold."""
     if not isinstance(value, str | os.PathLike) or not isinstance(os.fspath(value), str):

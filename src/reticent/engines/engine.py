@@ -67,6 +67,9 @@ class Engine(Protocol):
     def held(self, rows: Any) -> Any:
         """Rows that are to be read many times, in memory if that is where this engine has them."""
 
+    def typed(self, rows: Any, columns: Mapping[str, Column]) -> Any:
+        """The rows with each column as it is declared: dates and numbers read, carried numbers rounded."""
+
     def look(self, rows: Any, columns: Mapping[str, Column], how: Working = PLAINLY) -> Beside:
         """What stands beside the cells: carried and identifying columns; refused where they tell too much."""
 

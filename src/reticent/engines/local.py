@@ -26,6 +26,7 @@ from reticent.table import source as sources
 from reticent.table.codec import COUNT, encode_cells
 from reticent.table.roles import Column, Role, with_role
 from reticent.table.source import Source, collect, is_text
+from reticent.table.typed_rows import typed
 
 
 def count(lazy: pl.LazyFrame, columns: Mapping[str, Column], rows_per_person: int = 1) -> Counted:
@@ -34,9 +35,16 @@ def count(lazy: pl.LazyFrame, columns: Mapping[str, Column], rows_per_person: in
     combinations = collect(
         keyed(lazy.select(keys), keys).group_by(keys).len(name=COUNT), "Counting the rows", engine="streaming"
     )
+    return counted_of(combinations, lazy.collect_schema(), columns, rows_per_person)
+
+
+def counted_of(
+    combinations: pl.DataFrame, schema: pl.Schema, columns: Mapping[str, Column], rows_per_person: int = 1
+) -> Counted:
+    """Cells from counted combinations of rows with this schema."""
     if not len(combinations):
         raise SourceError("The source has a header and no rows.", attempt="a file with at least k rows.")
-    schema = lazy.collect_schema()
+    keys = [*with_role(columns, Role.QUASI), *with_role(columns, Role.SENSITIVE)]
     texts = [pl.col(name).cast(pl.String) for name in keys if is_text(schema[name]) and schema[name] != pl.String]
     cells, cell = encode_cells(combinations.with_columns(texts), columns)
     carried = {
@@ -135,6 +143,9 @@ class Local:
 
     def held(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         return collect(rows, "Reading the rows").lazy()
+
+    def typed(self, rows: pl.LazyFrame, columns: Mapping[str, Column]) -> pl.LazyFrame:
+        return typed(rows, columns)
 
     def look(self, rows: pl.LazyFrame, columns: Mapping[str, Column], how: Working = PLAINLY) -> beside.Beside:
         return beside.look(rows, columns)

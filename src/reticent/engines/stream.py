@@ -33,6 +33,7 @@ from reticent.table import beside
 from reticent.table import source as sources
 from reticent.table.roles import Column, Role, with_role
 from reticent.table.source import Source, batches, is_text
+from reticent.table.typed_rows import typed
 
 ENTRY = "\x00entry"
 _NUMBER, _TEXT = 8, 24  # bytes that a value is taken for before one was seen
@@ -60,6 +61,9 @@ class Stream:
 
     def held(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         return rows
+
+    def typed(self, rows: pl.LazyFrame, columns: Mapping[str, Column]) -> pl.LazyFrame:
+        return typed(rows, columns)
 
     def look(self, rows: pl.LazyFrame, columns: Mapping[str, Column], how: Working = PLAINLY) -> beside.Beside:
         names = beside.asked(columns)

@@ -6,6 +6,7 @@ For promises closed under union the answer is final: any grouping that kept them
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -29,7 +30,7 @@ def check_reachable(cells: Cells, promises: Promises, method: str) -> BoundPromi
     bound = promises.bind(cells)
     if bound.allow_all():
         return bound
-    broken = [promise for promise in promises if not Promises((promise,)).bind(cells).allow_all()]
+    broken = [promise for promise in promises if not replace(promises, all=(promise,)).bind(cells).allow_all()]
     why, attempt = _reason(cells, broken[0]) if broken else ("", "")
     raise PromiseUnreachable(f"{_names(broken or promises)} cannot be met by {method}.", why=why, attempt=attempt)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -22,6 +22,8 @@ class Promises:
     """What one release promises: every one of these."""
 
     all: tuple[Promise, ...]
+    reference: Totals | None = field(default=None, compare=False, repr=False)
+    """The whole table's totals, where what is planned is a part of it."""
 
     @classmethod
     def of(cls, promises: Iterable[Promise]) -> Promises:
@@ -96,6 +98,7 @@ class Promises:
         Without them the cells are the whole table's.
         A promise of so many people in a group needs as many times the rows that one of them may have.
         """
+        totals = self.reference if totals is None else totals
         least, reference = 1, totals_of(cells, totals)
         by_column: dict[int, list[Caps]] = {}
         for promise in self.shaped(CountCapped):

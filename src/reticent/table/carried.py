@@ -56,12 +56,17 @@ class Carried:
         )
 
 
+def read_as_declared(dtype: pl.DataType, column: Column) -> bool:
+    """Whether a column is carried text that is declared to be numbers or dates."""
+    declared = column.role is Role.INSENSITIVE and column.type in ("numeric", "date") and column.round_to is None
+    return declared and is_text(dtype)
+
+
 def as_declared(lazy: pl.LazyFrame, columns: Mapping[str, Column]) -> pl.LazyFrame:
     """The rows with carried text as the numbers or dates that it is declared to be; what does not read as one is refused."""
     schema = lazy.collect_schema()
     asked = {name: column.type for name, column in columns.items()
-             if column.role is Role.INSENSITIVE and column.type in ("numeric", "date") and column.round_to is None
-             and is_text(schema[name])}  # fmt: skip
+             if read_as_declared(schema[name], column)}  # fmt: skip
     if not asked:
         return lazy
     distinct = collect(

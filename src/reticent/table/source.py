@@ -68,11 +68,13 @@ def scan(source: Source, frame: Any = None, *, by_pieces: bool = False) -> pl.La
     schema = _schema(lazy)
     if not len(schema):
         raise SourceError("The source has no columns.", why=_where(source), attempt="a file with a header line.")
-    if source.missing:
-        marks = list(source.missing)
-        texts = [pl.col(name).cast(pl.String) for name, dtype in schema.items() if is_text(dtype)]
-        lazy = lazy.with_columns(pl.when(text.is_in(marks).not_()).then(text) for text in texts)
-    return lazy
+    return marked_missing(lazy, schema, source.missing) if source.missing else lazy
+
+
+def marked_missing(lazy: pl.LazyFrame, schema: pl.Schema, marks: tuple[str, ...]) -> pl.LazyFrame:
+    """The rows with texts that mean missing as null."""
+    texts = [pl.col(name).cast(pl.String) for name, dtype in schema.items() if is_text(dtype)]
+    return lazy.with_columns(pl.when(text.is_in(list(marks)).not_()).then(text) for text in texts)
 
 
 def _schema(lazy: pl.LazyFrame) -> pl.Schema:
@@ -94,6 +96,8 @@ def is_text(dtype: pl.DataType) -> bool:
 
 def columns(source: Source, frame: Any = None, lazy: pl.LazyFrame | None = None) -> list[str]:
     """The column names as the source has them, repeated ones repeated."""
+    if (held := getattr(lazy, "names", None)) is not None:  # rows that an engine holds elsewhere
+        return held
     if isinstance(frame, pl.LazyFrame):
         return _schema(frame).names()
     if frame is not None:

@@ -56,7 +56,7 @@ def as_declared(lazy: pl.LazyFrame, columns: Mapping[str, Declared]) -> pl.LazyF
     """The rows with these columns typed; refused, by column and count, where values do not read as declared."""
     schema, faults, found = lazy.collect_schema(), [], []
     for name, column in columns.items():
-        if not _concerned(schema[name], column):
+        if not concerned(schema[name], column):
             continue
         distinct = collect(lazy.select(pl.col(name).drop_nulls().unique()), f"Reading column {name!r}")[name]
         distinct = distinct.cast(pl.String) if is_text(distinct.dtype) else distinct
@@ -81,7 +81,7 @@ def as_declared(lazy: pl.LazyFrame, columns: Mapping[str, Declared]) -> pl.LazyF
 def as_stated(rows: pl.DataFrame, columns: Mapping[str, Declared], types: Mapping[str, str]) -> pl.DataFrame:
     """A table's columns read as a manifest states them; one that does not read stays as it is."""
     for name, column in columns.items():
-        if name not in rows.columns or not _concerned(rows[name].dtype, column):
+        if name not in rows.columns or not concerned(rows[name].dtype, column):
             continue
         distinct = rows[name].drop_nulls().unique()
         distinct = distinct.cast(pl.String) if is_text(distinct.dtype) else distinct
@@ -91,7 +91,7 @@ def as_stated(rows: pl.DataFrame, columns: Mapping[str, Declared], types: Mappin
     return rows
 
 
-def _concerned(dtype: pl.DataType, column: Declared) -> bool:
+def concerned(dtype: pl.DataType, column: Declared) -> bool:
     """Not where values are counted only, are carried as they are, or are leaves of a given hierarchy in their spelling."""
     built = column.hierarchy is None or isinstance(column.hierarchy, Mapping) or column.format in NUMBERS
     if column.role == "identifying" or not built:

@@ -1,0 +1,56 @@
+"""What runs first on an executor.  It is sent by value, because nothing of the package may be there: it imports nothing of it.
+
+The package comes as an archive that Spark unpacks in a folder of each executor, and goes before whatever is installed there,
+so that executors run the driver's own code.
+"""
+
+from __future__ import annotations
+
+LACKS = "reticent-lacks:"
+
+
+def entered(archive, payload, shared):
+    """A function over the batches of a partition: what `payload` names, called with what it holds and what is broadcast."""
+
+    def task(batches):
+        import os
+        import pickle
+        import sys
+
+        if archive:
+            from pyspark import SparkFiles
+
+            folder = os.path.join(SparkFiles.getRootDirectory(), archive)
+            if folder not in sys.path:
+                sys.path.insert(0, folder)
+        try:
+            function, arguments = pickle.loads(payload)
+        except ImportError as error:
+            raise RuntimeError(f"{LACKS}{error.name};") from None
+        from reticent.engines.spark.faults import told
+
+        try:
+            yield from function(batches, *arguments, *(one.value for one in shared))
+        except Exception as error:
+            raise told(error) from None
+
+    return task
+
+
+def versions(rows):
+    """What an executor has: for the question that is asked before any data is read."""
+    import importlib
+    import sys
+    from importlib.metadata import PackageNotFoundError, version
+
+    for _ in rows:
+        found: dict[str, str | None] = {"python": "{}.{}".format(*sys.version_info[:2])}
+        for name in ("numpy", "polars", "pyarrow", "randomgen", "reticent"):
+            try:
+                module = importlib.import_module(name)
+                found[name] = version(name)
+            except PackageNotFoundError:  # there, and not by pip; this is an ImportError too
+                found[name] = getattr(module, "__version__", "unknown")
+            except ImportError:
+                found[name] = None
+        yield found

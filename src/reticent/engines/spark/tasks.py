@@ -1,0 +1,185 @@
+"""What executors do: functions over the Arrow batches of a partition.  None of them draws anything that a retry would draw anew.
+
+A task may run twice, and its rows may come in another order the second time.  So rows are numbered once, as they are written
+to the release's disk by `numbered_rows`, and everything that is drawn for a row afterwards is a function of the key and of
+these numbers.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from reticent.engines.changed import changed
+from reticent.engines.local import by_place, keyed
+from reticent.engines.locate import NOWHERE, Locator
+from reticent.engines.spark.crossing import sent, to_batches
+from reticent.engines.spark.reading import Reading, gathered, together
+from reticent.randomness import Random
+
+PART, CELL, NTH, WORD, ENTRY, BUCKET, TIMES = "part", "cell", "nth", "word", "entry", "bucket", "times"
+NUMBERS = (PART, CELL, NTH, WORD)
+NO_PART = -1
+"""The partition of rows whose cell has one entry: nothing is drawn for them."""
+
+
+def called(items: Iterable[bytes], function: Callable[..., Any]) -> Iterator[bytes]:
+    """A function called with each item."""
+    for item in items:
+        yield pickle.dumps(function(*pickle.loads(item)), protocol=5)
+
+
+def counted(batches: Iterable[Any], reading: Reading) -> Iterator[Any]:
+    """The combinations of each piece of a partition, with how many rows have each."""
+    names = list(reading.schema)
+    for rows in reading.frames(batches):
+        found = keyed(rows.lazy(), names).group_by(names).len(name="\x00times").collect()
+        times = found["\x00times"].cast(pl.Int64).alias(TIMES)
+        yield from to_batches(sent(found.select(names)).with_columns(times))
+
+
+def distinct(batches: Iterable[Any], reading: Reading) -> Iterator[Any]:
+    """The values of one column."""
+    for rows in reading.frames(batches):
+        yield from to_batches(sent(rows.drop_nulls().unique()))
+
+
+def repeated(batches: Iterable[Any], reading: Reading) -> Iterator[Any]:
+    """How often each value of each column occurs, values by their hashes; a missing one has none."""
+    for rows in reading.frames(batches):
+        for at, name in enumerate(rows.columns):
+            held = rows[name]
+            found = held.drop_nulls().hash(1).reinterpret(signed=True).value_counts(name=TIMES)
+            found.columns = ["hash", TIMES]
+            missing = pl.DataFrame(
+                {"hash": [None], TIMES: [held.null_count()]}, schema={"hash": pl.Int64, TIMES: pl.Int64}
+            )
+            both = pl.concat([found.cast(pl.Int64), missing])
+            yield from to_batches(both.select(pl.lit(at, pl.Int32).alias("column"), "hash", TIMES))
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """What is known of the counted combinations, sent to every executor; a text has another number in each process."""
+
+    combinations: pl.DataFrame  # texts as texts
+    cell: np.ndarray
+    shared: np.ndarray  # whether a cell has more than one entry
+
+    def numbered(self) -> tuple[Locator, pl.DataFrame]:
+        """What looks rows up; and the texts with their numbers here, which hold as long as something holds the texts."""
+        held = keyed(self.combinations.lazy(), self.combinations.columns).collect()
+        return Locator.of(held, self.cell), held
+
+
+def numbered_rows(
+    batches: Iterable[Any], reading: Reading, carried: list[str], rng: Random, facts: Known
+) -> Iterator[Any]:
+    """Each row's partition, cell, number among the partition's rows of that cell, and random word; and what it carries."""
+    from pyspark import TaskContext
+
+    part, seen, at = TaskContext.get().partitionId(), np.zeros(len(facts.shared), np.int64), 0
+    locator, held = facts.numbered()
+    keys = held.columns
+    for rows in reading.frames(batches):
+        cell = locator.cells(keyed(rows.lazy().select(keys), keys).collect()).astype(np.int64)
+        if len(cell) and cell.min() <= NOWHERE:
+            raise changed()
+        nth = _nth(cell, facts.shared, seen)
+        word = rng.words(f"shuffle {part}", at, len(cell)).view(np.int64)
+        at += len(cell)
+        of = np.where(facts.shared[cell], part, NO_PART).astype(np.int32)
+        numbers = [pl.Series(PART, of), pl.Series(CELL, cell), pl.Series(NTH, nth), pl.Series(WORD, word)]
+        yield from to_batches(sent(rows.select(carried)).with_columns(numbers))
+
+
+def _nth(cell: np.ndarray, shared: np.ndarray, seen: np.ndarray) -> np.ndarray:
+    """The number of each row among the rows of its cell, for cells that share; goes on from what was `seen`."""
+    found = np.zeros(len(cell), np.int64)
+    rows = np.flatnonzero(shared[cell])
+    if len(rows):
+        order = rows[np.argsort(cell[rows], kind="stable")]
+        held = cell[order]
+        begins = np.flatnonzero(np.diff(held, prepend=-1))
+        sizes = np.diff(np.append(begins, len(held)))
+        found[order] = np.arange(len(held)) - np.repeat(begins, sizes) + seen[held]
+        seen[held[begins]] += sizes
+    return found
+
+
+def tallied(batches: Iterable[Any]) -> Iterator[Any]:
+    """How many rows of each cell are in each partition."""
+    for rows in gathered(batches):
+        found = rows.group_by(PART, CELL).len(name=TIMES)
+        yield from to_batches(found.select(PART, CELL, pl.col(TIMES).cast(pl.Int64)))
+
+
+@dataclass(frozen=True, eq=False)
+class Outcomes:
+    """What executors know of the recipe; a partition's share of it is a file in `folder`."""
+
+    only: np.ndarray  # the entry of a cell that has one
+    shown: np.ndarray
+    folder: Path
+    rng: Random
+    first: np.ndarray | None  # of an entry, how many rows stand before its place; None: rows are shuffled
+    rows: int
+    buckets: int
+
+    @cache  # noqa: B019  # as long as the task
+    def share(self, part: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Cells of a partition that share, where the outcomes of each begin, and the outcomes, in random order in each cell."""
+        held = np.load(self.folder / f"share-{part}.npz")
+        cell, entry = np.repeat(held["cell"], held["quota"]), np.repeat(held["entry"], held["quota"])
+        words = self.rng.words(f"rank {part}", 0, len(cell))
+        cells, first = np.unique(cell, return_index=True)
+        return cells, first, entry[np.lexsort((words, cell))]
+
+    def entries(self, rows: pl.DataFrame) -> np.ndarray:
+        part, cell, nth = (rows[name].to_numpy() for name in (PART, CELL, NTH))
+        found = self.only[cell]
+        for number in np.unique(part[part != NO_PART]).tolist():
+            here = np.flatnonzero(part == number)
+            cells, first, outcome = self.share(number)
+            found[here] = outcome[first[np.searchsorted(cells, cell[here])] + nth[here]]
+        return found
+
+    def bucket(self, entry: np.ndarray, word: np.ndarray) -> np.ndarray:
+        """Of rows that are shuffled, the first bits of the row's word; of rows that are sorted, by place, and places whole."""
+        if self.first is None:
+            return (word.view(np.uint64) >> np.uint64(64 - 16)).astype(np.int64) * self.buckets >> 16
+        return self.first[entry] * self.buckets // max(self.rows, 1)
+
+
+def entered(batches: Iterable[Any], outcomes: Outcomes) -> Iterator[Any]:
+    """The bucket and entry of each published row, and what it carries."""
+    for rows in gathered(batches):
+        entry = outcomes.entries(rows)
+        shown = pl.Series(outcomes.shown[entry])
+        bucket = outcomes.bucket(entry, rows[WORD].to_numpy()).astype(np.int32)
+        found = rows.drop(PART, CELL, NTH).with_columns(pl.Series(ENTRY, entry), pl.Series(BUCKET, bucket))
+        yield from to_batches(found.filter(shown))
+
+
+def settled(batches: Iterable[Any], schema: dict[str, pl.DataType], place: np.ndarray | None = None) -> Iterator[Any]:
+    """A bucket in the order in which it is written: by the rows' words, or by place and by what is carried."""
+    from reticent.engines.spark.crossing import received
+
+    held = list(batches)
+    if not held:
+        return
+    rows = together(held)
+    numbers, carried = rows.select(WORD, ENTRY), rows.drop(WORD, ENTRY, BUCKET)
+    if place is None:
+        order = np.argsort(numbers[WORD].to_numpy().view(np.uint64), kind="stable")
+    else:
+        entry = numbers[ENTRY].to_numpy()
+        order = by_place(place[entry], received(carried, schema))
+    yield from to_batches(carried.with_columns(numbers[ENTRY])[order])

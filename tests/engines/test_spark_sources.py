@@ -1,0 +1,113 @@
+"""Whatever Spark reads from, it publishes what `local` publishes of the same rows; what is wrong with them is refused alike."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+import reticent as rt
+from reticent.errors import ColumnError, SourceError
+from tests.engines.clusters import one_worker, spark
+from tests.engines.sameness import rows_of, stated
+from tests.engines.test_spark import without_carried
+
+pytestmark = [one_worker, pytest.mark.filterwarnings("ignore::ResourceWarning")]
+PEOPLE = pl.DataFrame(
+    {
+        "Age": pl.Series([20, 21, 22, 23] * 6, dtype=pl.UInt8),
+        "age": ["x", "y"] * 12,
+        "a.b `c": ['Ulm, "old"', "Bonn\nnorth", "", "Kiel "] * 6,
+        "day": ["01/02/2020", "11/12/2021"] * 12,
+        "ill": ["flu", "gout", "?"] * 8,
+        "seen": pl.Series(range(24), dtype=pl.Datetime("us")),
+        "weight": [0.5 * at for at in range(24)],
+    }
+)
+COLUMNS = {
+    "Age": rt.quasi(),
+    "age": rt.quasi(),
+    "a.b `c": rt.insensitive(),
+    "day": rt.quasi(format="%m/%d/%Y"),
+    "ill": rt.sensitive(missing="category"),
+    "seen": rt.insensitive(acknowledge=True),
+    "weight": rt.insensitive(round_to=2),
+}
+
+
+def alike(source: rt.Source, columns=COLUMNS) -> rt.Release:
+    """What Spark publishes of a source, seen to have the rows and the manifest that `local` makes of the same source."""
+    job = rt.Job(source=source, columns=columns, promises=[rt.KAnonymity(3)], release=rt.Output(undeclared="drop"))
+    one, other = rt.publish(job, seed=3), rt.publish(job, seed=3, engine=spark())
+    assert rows_of(one) == rows_of(other)
+    assert stated(one) == stated(other)
+    return other
+
+
+def test_parquet_is_read_as_local_reads_it_whatever_names_and_types_it_has(tmp_path):
+    PEOPLE.write_parquet(tmp_path / "people.parquet")
+    alike(rt.Source(path=str(tmp_path / "people.parquet"), missing=["?"]))
+
+
+@pytest.mark.parametrize("empty", ["missing", "value"])
+def test_csv_is_read_as_local_reads_it_quoted_and_empty_fields_too(tmp_path, empty):
+    (PEOPLE if empty == "missing" else PEOPLE[:12]).write_csv(tmp_path / "people.csv", separator=";")
+    text = (tmp_path / "people.csv").read_text()
+    (tmp_path / "people.csv").write_text(text.replace(';"";', ";;", 2))
+    alike(rt.Source(path=str(tmp_path / "people.csv"), missing=["?"], empty=empty))
+
+
+def test_a_folder_of_parquet_files_is_one_table(tmp_path):
+    for at in range(3):
+        PEOPLE[at * 8 : at * 8 + 8].write_parquet(tmp_path / f"{at}.parquet")
+    job = rt.Job(columns=COLUMNS, promises=[rt.KAnonymity(3)])
+    one = rt.publish(job, frame=PEOPLE, seed=3)
+    other = rt.publish(job.at(source=str(tmp_path)), seed=3, engine=spark())
+    assert without_carried(one) == without_carried(other)
+
+
+def test_parts_with_different_types_are_refused_by_column_and_nothing_is_written(tmp_path):
+    (tmp_path / "in").mkdir()
+    PEOPLE.write_parquet(tmp_path / "in" / "a.parquet")
+    PEOPLE.with_columns(pl.col("Age").cast(pl.Int64)).write_parquet(tmp_path / "in" / "b.parquet")
+    job = rt.Job(source=str(tmp_path / "in"), columns=COLUMNS, promises=[rt.KAnonymity(3)])
+    with pytest.raises(SourceError, match="different columns or types: 'Age'"):
+        rt.publish(job, to=tmp_path / "out", engine=spark())
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in"]
+
+
+def test_a_row_with_a_field_too_many_is_refused_without_its_values(tmp_path):
+    (tmp_path / "people.csv").write_text("q,s\n1,flu\n2,CANARY,3\n" * 3)
+    columns = {"q": rt.quasi(), "s": rt.sensitive()}
+    job = rt.Job(source=str(tmp_path / "people.csv"), columns=columns, promises=[rt.KAnonymity(2)])
+    with pytest.raises(SourceError) as refused:
+        rt.publish(job, to=tmp_path / "out", engine=spark())
+    assert "CANARY" not in str(refused.value)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_value_that_does_not_read_as_declared_is_refused_as_by_local():
+    broken = PEOPLE.with_columns(day=pl.lit("CANARY"))
+    job = rt.Job(columns=COLUMNS, promises=[rt.KAnonymity(3)])
+    said = []
+    for engine in ("local", spark()):
+        with pytest.raises(ColumnError) as refused:
+            rt.publish(job, frame=broken, engine=engine)
+        said.append(str(refused.value))
+    assert said[0] == said[1] and "CANARY" not in said[0]
+
+
+def test_tables_of_a_catalogue_and_behind_jdbc_are_read():
+    session = spark().scan(rt.Source(), pl.DataFrame({"a": [1]})).session
+    frame = session.createDataFrame([{"q": 20 + at % 4, "s": "abc"[at % 3]} for at in range(24)])
+    frame.createOrReplaceGlobalTempView("people")
+    url = "jdbc:derby:memory:reticent;create=true"
+    frame.write.jdbc(url, "people", properties={"driver": "org.apache.derby.iapi.jdbc.AutoloadedDriver"})
+    job = rt.Job(columns={"q": rt.quasi(), "s": rt.sensitive()}, promises=[rt.KAnonymity(3)])
+    held = job.at(source=rt.Source(table="global_temp.people"))
+    behind = rt.Job(
+        source=rt.Source(url=url, table="people"),
+        columns={"q": rt.quasi(), "s": rt.sensitive()},
+        promises=[rt.KAnonymity(3)],
+    )
+    one, other = (rt.publish(asked, seed=1, engine=spark()) for asked in (held, behind))
+    assert rows_of(one) == rows_of(other)
