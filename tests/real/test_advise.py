@@ -15,11 +15,14 @@ from studies.choosing.run import PROMISES, RESULTS, table
 )
 @pytest.mark.parametrize("purpose", ["counts", "sharing-rows"])
 def test_advice_from_a_small_sample_is_that_of_the_full_comparison(data, name, promised, purpose):
+    if not (RESULTS / f"advice-{name}.csv").is_file():
+        pytest.skip(f"the full run on {name} is not written down: python -m studies.choosing.run {name}")
     frame, columns = table(name)
     job = rt.Job(columns=columns, promises=[PROMISES[promised]], release=rt.Output(undeclared="drop"))
     methods = ["mondrian", "mosaic", "beta-perturbation", "anatomy"]
     advice = rt.advise(job, frame=frame, purpose=purpose, methods=methods, rows=1_500, runs=1)
-    with (RESULTS / f"advice-{name}.csv").open(newline="", encoding="utf-8") as file:
+    written = RESULTS / f"advice-{name}.csv"
+    with written.open(newline="", encoding="utf-8") as file:
         full = next(
             row["full"] for row in csv.DictReader(file) if (row["promise"], row["purpose"]) == (promised, purpose)
         )
