@@ -43,11 +43,17 @@ def main(folder: Path) -> dict[str, rt.Release]:
     except rt.RequestError as error:
         print(error)  # the extra `charts` is not installed
 
-    # 2. Rows with ranges for researchers.
+    # 2. Which method serves who counts, and who wants rows?  Measured on the office's own people; nothing is published.
+    for purpose in ("counts", "sharing-rows"):
+        print(
+            rt.advise(office_job(), frame=people, purpose=purpose, methods=["mondrian", "burel"], runs=2).sentences()[0]
+        )
+
+    # 3. Rows with ranges for researchers.
     ledger = folder / "ledger"
     for_researchers = rt.publish(office_job(), frame=people, to=folder / "for-researchers", ledger=ledger)
 
-    # 3. Counts with guaranteed bounds for everybody.  The ledger knows these people: two releases can be joined, so the
+    # 4. Counts with guaranteed bounds for everybody.  The ledger knows these people: two releases can be joined, so the
     #    office says that it knows what it does.
     apart = office_job(promises=[rt.ProbabilisticLDiversity(4)], method=rt.Anatomy())
     for_everybody = rt.publish(apart, frame=people, to=folder / "for-everybody", ledger=ledger, again=True)

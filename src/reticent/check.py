@@ -16,7 +16,7 @@ from reticent import catalogue, notebook, registry
 from reticent.budget import BUDGET, Clock
 from reticent.door import a_job, called, door, names, optional, seconds, text
 from reticent.engines.engine import Working
-from reticent.errors import RequestError
+from reticent.errors import JobError, RequestError
 from reticent.explaining import Explained, Trials, explain
 from reticent.job import Job
 from reticent.models.promises import Promises

@@ -1,16 +1,18 @@
 """Advice beside the full comparison:  python -m studies.choosing.run [TABLE ...]
 
 full-<table>.csv: every method that keeps a promise, and the trivial sanitizations, measured on all rows, one run.
-advice-<table>.csv: for each purpose what `rt.advise` says from 5,000 rows in three runs, and what the full comparison ranks first.
-Tables: adult (../shared/data/adult.csv, 30,162 complete rows), census (100,000 rows of the generator), teachers (264,948 rows).
+advice-<table>.csv: for each purpose what `rt.advise` says from 3,000 of them in two runs, and what the full comparison ranks first.
+Tables: adult (../shared/data/adult.csv, 30,162 complete rows), census (40,000 rows of the generator), teachers (40,000 of 264,948 rows).
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
+import sys
 from collections.abc import Iterable
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import polars as pl
@@ -20,7 +22,7 @@ from reticent import datasets
 from studies.beta_likeness import tables
 
 RESULTS = Path(__file__).parent / "results"
-ROWS, RUNS = 5_000, 3
+FULL, ROWS, RUNS = 40_000, 3_000, 2
 TABLES = ("adult", "census", "teachers")
 PROMISES = {"beta-likeness 4": rt.BetaLikeness(4), "probabilistic l-diversity 4": rt.ProbabilisticLDiversity(4)}
 METHODS = ("mondrian", "mosaic", "burel", "sabre", "beta-perturbation", "anatomy")
@@ -52,8 +54,8 @@ def main() -> None:
 
 def table(name: str) -> tuple[pl.DataFrame, dict[str, Any]]:
     if name == "census":
-        return tables.census(100_000)
-    return adult() if name == "adult" else tables.teachers(None)
+        return tables.census(FULL)
+    return adult() if name == "adult" else tables.teachers(FULL)
 
 
 def adult() -> tuple[pl.DataFrame, dict[str, Any]]:
@@ -79,7 +81,7 @@ def studied(
     for promised, promise in PROMISES.items():
         job = rt.Job(columns=columns, promises=[promise], release=rt.Output(undeclared="drop"))
         listed = list(methods if methods is not None else METHODS)
-        compared = rt.compare(job, frame=frame, methods=listed, attacks=[])
+        compared = rt.compare(job, frame=frame, methods=listed, attacks=[], progress=say)
         shown = compared.frame().select(SHOWN)
         full += [{"promise": promised, **row} for row in shown.to_dicts()]
         for purpose, figure in FIGURES.items():
@@ -90,6 +92,10 @@ def studied(
                             "level": " ".join(row["name"] for row in advice.level),
                             "no better than": "; ".join(row["name"] for row in advice.trivially_better)})  # fmt: skip
     return full, advised
+
+
+def say(stage: str) -> None:
+    print(f"{process_time():8.1f} {stage}", file=sys.stderr, flush=True)
 
 
 def save(path: Path, found: list[dict[str, Any]]) -> None:

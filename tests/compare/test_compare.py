@@ -90,6 +90,20 @@ def test_the_yardsticks_are_what_they_say(compared):
     assert named(compared, "source as it is")["row_loss"]["value"] == 0
 
 
+def test_a_yardstick_counts_persons_where_a_person_has_several_rows():
+    two = pl.DataFrame({"who": [f"p{n // 2}" for n in range(40)], "age": [30] * 40, "ill": list("xy") * 20})
+    columns = {"who": rt.identifying(rows_per_person=2), "age": rt.quasi(), "ill": rt.sensitive()}
+    found = rt.compare(
+        rt.Job(columns=columns, promises=[rt.KAnonymity(5)]), frame=two, attacks=[], classification=False
+    )
+    assert (
+        named(found, QUASI_DROPPED)["privacy"]["k-anonymity"]
+        == 20
+        == named(found, "mondrian")["privacy"]["k-anonymity"]
+    )
+    assert named(found, "source as it is")["privacy"]["k-anonymity"] == 20
+
+
 def test_learners_are_asked_about_people_who_are_not_in_the_release(compared):
     groups, redrawn, source = (
         named(compared, name)["classification"] for name in ("mondrian beta=4", "beta-perturbation beta=4", "source as it is")

@@ -12,6 +12,7 @@ import polars as pl
 from reticent.errors import RequestError
 from reticent.job import Job
 from reticent.publish import read
+from reticent.table import beside
 from reticent.table.cells import Cells
 from reticent.table.codec import COUNT, encode_cells
 from reticent.table.roles import Role, with_role
@@ -52,7 +53,7 @@ class Setting:
             )
         rows = collect(lazy.select(keys), "Reading the rows")
         cells, cell = encode_cells(rows.with_columns(pl.lit(1, pl.Int64).alias(COUNT)), columns)
-        return rows, cells, cell
+        return rows, replace(cells, rows_per_person=beside.look(lazy, columns).rows_per_person), cell
 
     def exam(self, job: Job, seed: int) -> Exam:
         """People apart in those that releases are made of and those asked about, in the codes of all together."""
