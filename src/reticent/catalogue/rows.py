@@ -43,6 +43,7 @@ class AttackRow:
     """An attack: its function, and whether it needs the source or the release's files alone.
 
     `reads_people`: it is given the release and the source as they are, with lists of people of its own, not what groups show.
+    `apart`: what is believed of a person does not depend on who else is asked about.
     `adversary` says who it is, and `promises` which promises speak of that adversary at all.
     """
 
@@ -51,6 +52,7 @@ class AttackRow:
     promises: tuple[str, ...] = ()
     needs_source: bool = True
     reads_people: bool = False
+    apart: bool = False
 
     def spoken_of(self, promised: Iterable[str]) -> list[str]:
         """The promises among these that speak of this adversary."""
