@@ -37,6 +37,7 @@ SETTINGS = {
 METHODS = {
     "mondrian": rt.Mondrian(),
     "mondrian (median)": rt.Mondrian(cuts="median"),
+    "mondrian (blind)": rt.Mondrian(cuts="blind"),
     "mosaic": rt.Mosaic(effort="quick", threads=1),
     "burel": rt.Burel(),
     "sabre": rt.Sabre(),
@@ -44,6 +45,7 @@ METHODS = {
 DRAWS_NOTHING = (
     "mondrian",
     "mondrian (median)",
+    "mondrian (blind)",
 )  # a secret key hides nothing of these: their rows would be those of `line`
 PROMISES = {
     "probabilistic l = 2": rt.ProbabilisticLDiversity(2),

@@ -14,7 +14,11 @@ from studies.minimality.figures import SETTINGS, Row, figure, summary
 
 RESULTS = Path(__file__).parent / "results"
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-PAGES = {"burel": ["burel"], "sabre": ["sabre"], "mondrian": ["mondrian", "mondrian (median)"]}  # that quote a table
+PAGES = {
+    "burel": ["burel"],
+    "sabre": ["sabre"],
+    "mondrian": ["mondrian", "mondrian (median)", "mondrian (blind)"],
+}  # that quote a table
 
 
 def main() -> None:

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from studies.what_else import labels
+import reticent as rt
+from studies.beta_likeness import tables
+from studies.what_else import attacks, labels
 
 RESULTS = Path(__file__).resolve().parents[2] / "studies" / "what_else" / "results"
 
@@ -62,3 +64,13 @@ def test_overlapping_boxes_keep_promises_for_assignments_and_do_not_come_true_be
         assert float(row["worst_posterior"]) <= float(row["worst_group"])
         if row["tables_right"] and row["promised"]:
             assert float(row["tables_worst"]) > float(row["promised"]) >= float(row["tables_right_low"])
+
+
+def test_a_row_of_the_study_of_attacks_has_what_was_reached_beside_its_control():
+    few, columns = tables.census(400)
+    made = attacks.released(few, columns, rt.KAnonymity(5), rt.Mondrian())
+    found = list(attacks.measured(made, few, "inference", {}, {"method": "mondrian", "promise": "k = 5"}))
+    assert found[0]["attack"] == "inference" and found[0]["targets"] == 400
+    assert found[0]["control_low"] <= found[0]["control"] <= found[0]["control_high"]
+    refused = attacks.released(few, columns, rt.ProbabilisticLDiversity(3), rt.Anatomy())
+    assert not list(attacks.measured(refused, few, "linkability", {}, {"method": "anatomy", "promise": "l = 3"}))

@@ -16,6 +16,7 @@ from reticent.errors import RequestError, suggest
 from reticent.owner.reading import reading_of
 
 ATTACKS = catalogue.ATTACKS
+CONTROLLED, UNCONTROLLED = 50_000, 200_000
 
 
 @door(release=place, source=optional(place), name=text, missing=marks, job=optional(a_job), quasi=optional(names),
@@ -46,7 +47,7 @@ def attack(
     function = catalogue.load(ATTACKS[name].function)
     options(how, _options(function), f"The attack {name!r}")
     if hasattr(release, "seen"):
-        return _controlled(function, _seen_of_plan(release, source, name), how)
+        return _controlled(name, _seen_of_plan(release, source, name), how)
     foreign = is_plain(release)
     if not ATTACKS[name].needs_source:
         return function(_opened(_plain_table(release, name) if foreign else release), **how)
@@ -54,24 +55,33 @@ def attack(
     roles = {"job": job, "quasi": quasi, "sensitive": sensitive, "hierarchy": hierarchy}
     how |= _laid_over(release, how.get("others"), missing, roles if foreign else None)
     if foreign:
-        return _controlled(function, plain(_plain_table(release, name), source, missing=missing, **roles), how)
+        return _controlled(name, plain(_plain_table(release, name), source, missing=missing, **roles), how)
     _refuse_roles(roles)
     if ATTACKS[name].reads_people:
         return function(_opened(release), source, missing=missing, **how)
-    return _controlled(function, seen(release, source, missing=missing), how)
+    return _controlled(name, seen(release, source, missing=missing), how)
 
 
-def _controlled(function: Any, people: Any, how: Mapping[str, Any]) -> Any:
-    """The attack and, unless it has one of its own, its control: the same adversary where groups hold shuffled values."""
+def _controlled(name: str, people: Any, how: Mapping[str, Any]) -> Any:
+    """The attack and, unless it has one of its own, its control: the same adversary where groups hold shuffled values.
+
+    Where everybody is guessed apart, the control is that of at most CONTROLLED combinations of quasi-identifiers, drawn at random.
+    Elsewhere it would double the time, and of more than UNCONTROLLED combinations it is left out.
+    """
     import numpy as np
 
     from reticent.attacks.decoy import silent
     from reticent.attacks.score import wilson
+    from reticent.attacks.seen import some
 
+    function = catalogue.load(ATTACKS[name].function)
     found = function(people, **how)
     if found.to_dict()["control"] is not None:
         return found
-    other = function(silent(people, np.random.default_rng(0)), **how)
+    if not ATTACKS[name].apart and len(people.points) > UNCONTROLLED:
+        return found
+    tried = some(people, CONTROLLED) if ATTACKS[name].apart else people
+    other = function(silent(tried, np.random.default_rng(0)), **how)
     return replace(found, control=(other.success, *wilson(round(other.success * other.targets), other.targets)))
 
 

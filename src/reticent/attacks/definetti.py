@@ -8,6 +8,8 @@ the densest boxes that cover them, in proportion to their density; in an anatomi
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from reticent.attacks.score import Outcome, score
@@ -15,12 +17,30 @@ from reticent.attacks.seen import Seen
 
 NEAREST = 16  # boxes a person may belong to
 SMOOTHING = 0.5
+MOST = 50_000
 
 
 def definetti(seen: Seen, *, rounds: int = 30) -> Outcome:
+    """Of more than MOST combinations of quasi-identifiers those of random groups are learned from and guessed, each group whole:
+    `targets` says how many people they are."""
     point, group, weight = seen.sight.memberships(seen.points, seen.people, NEAREST)
+    if len(seen.points) > MOST:
+        kept = _of_some_groups(point, group, len(seen.counts))
+        at, point = np.unique(point[kept], return_inverse=True)
+        group, weight = group[kept], weight[kept]
+        seen = replace(seen, points=seen.points[at], people=seen.people[at], truth=seen.truth[at])
     belief = assign(seen.points, [domain.size for domain in seen.quasi], seen.counts, point, group, weight, rounds)
     return score("definetti", belief, seen.truth, seen.promised)
+
+
+def _of_some_groups(point: np.ndarray, group: np.ndarray, groups: int) -> np.ndarray:
+    """Which entries are of so many random groups that about MOST points are in them."""
+    turn = np.random.default_rng(0).permutation(groups)
+    order = np.argsort(turn[group], kind="stable")
+    first = np.zeros(len(point), bool)
+    first[np.unique(point[order], return_index=True)[1]] = True
+    last = turn[group[order]][min(int(np.searchsorted(np.cumsum(first), MOST)), len(order) - 1)]
+    return turn[group] <= last
 
 
 def assign(

@@ -20,8 +20,11 @@ import numpy as np
 
 from reticent.attacks.decoy import silent
 from reticent.attacks.score import Outcome, risk, score, wilson
-from reticent.attacks.seen import Seen
+from reticent.attacks.seen import Seen, some
 from reticent.attacks.skewness import group_beliefs
+
+MOST = 50_000
+"""The control is that of so many combinations of quasi-identifiers, drawn at random where there are more."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,8 +40,8 @@ class Inferred(Outcome):
 def inference(seen: Seen, *, others: Seen | None = None, seed: int = 0) -> Inferred:
     """`others` are people who are not in the release; `seed` shuffles the control's values."""
     scored = score("inference", group_beliefs(seen), seen.truth, seen.promised)
-    noise = silent(seen, np.random.default_rng(seed))
-    control = score("control", group_beliefs(noise), seen.truth, None)
+    noise = silent(some(seen, MOST), np.random.default_rng(seed))
+    control = score("control", group_beliefs(noise), noise.truth, None)
     outside = None if others is None else score("others", group_beliefs(others), others.truth, None)
     low, high = wilson(round(control.success * control.targets), control.targets)
     beside = {

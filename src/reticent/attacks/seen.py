@@ -18,7 +18,7 @@ from reticent import catalogue
 from reticent.errors import RequestError
 from reticent.release.kind import Sight
 from reticent.release.manifest import ColumnEntry, Described
-from reticent.release.reading.boxes import boxes
+from reticent.release.reading.boxes import Boxes, boxes
 from reticent.table.cells import Cells
 from reticent.table.codec import encode_cells
 from reticent.table.domain import Domain, RangeDomain
@@ -58,6 +58,14 @@ class Seen:
         rows = [(promise, catalogue.PROMISES[promise.name].believed) for promise in self.promises]
         caps = [catalogue.load(believed)(promise.parameters, self.prior) for promise, believed in rows if believed]
         return min(caps, default=None)
+
+
+def some(people: Seen, most: int) -> Seen:
+    """A random part of the points, and the people there, where labels are to be read; everybody where the release says who is where."""
+    if len(people.points) <= most or not isinstance(people.sight, Boxes):
+        return people
+    at = np.sort(np.random.default_rng(0).choice(len(people.points), most, replace=False))
+    return replace(people, points=people.points[at], people=people.people[at], truth=people.truth[at])
 
 
 def seen(release: Any, source: Any, *, missing: tuple[str, ...] = ()) -> Seen:

@@ -69,18 +69,24 @@ _READERS = (
 
 ATTACKS = {
     "naive-bayes": AttackRow(
-        "reticent.attacks.naive_bayes:naive_bayes", "learns from all groups how values go with each quasi-identifier"
+        "reticent.attacks.naive_bayes:naive_bayes",
+        "learns from all groups how values go with each quasi-identifier",
+        apart=True,
     ),
     "definetti": AttackRow(
         "reticent.attacks.definetti:definetti", "learns from all groups, again and again, who has which value in each"
     ),
     "skewness": AttackRow(
-        "reticent.attacks.skewness:skewness", "reads the person's group, and guesses what it lifts most", _READERS
+        "reticent.attacks.skewness:skewness",
+        "reads the person's group, and guesses what it lifts most",
+        _READERS,
+        apart=True,
     ),
     "similarity": AttackRow(
         "reticent.attacks.similarity:similarity",
         "reads the person's group, and guesses a family of like values",
         ("t-closeness", "semantic-beta-likeness", "proximity-beta-likeness"),
+        apart=True,
     ),
     "background": AttackRow(
         "reticent.attacks.background:background",

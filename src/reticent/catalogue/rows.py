@@ -56,6 +56,7 @@ class AttackRow:
     """An attack: its function, and whether it needs the source or the release's files alone.
 
     `reads_people`: it is given the release and the source as they are, with lists of people of its own, not what groups show.
+    `apart`: what is believed of a person does not depend on who else is asked about.
     `adversary` says who it is, and `promises` which promises speak of that adversary at all.  `guesses`: from the release and the
     targets' quasi-identifiers alone it guesses their sensitive values, so that its success and another's can be compared.
     """
@@ -66,6 +67,7 @@ class AttackRow:
     needs_source: bool = True
     reads_people: bool = False
     guesses: bool = True
+    apart: bool = False
 
     def spoken_of(self, promised: Iterable[str]) -> list[str]:
         """The promises among these that speak of this adversary."""

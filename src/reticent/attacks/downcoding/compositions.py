@@ -14,7 +14,7 @@ from math import log, log2
 
 import numpy as np
 
-MOST = 200
+MOST = 60
 """Of groups with more people nothing is concluded."""
 
 

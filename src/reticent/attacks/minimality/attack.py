@@ -111,7 +111,10 @@ def _why(release: Any, people: Seen, made: Publisher | str, keys: list[int], ste
             return None, "the method, run on the source, makes another release"
         found, why = walked(made, tables, shown, keys[0], steps, rng), "the walk changed nobody's value often enough"
     if found is None and getattr(made.method, "cuts", "blind") == "blind" and not made.draws:
-        return None, "its groups do not depend on anybody's value, but for how large they are"
+        return (
+            None,
+            "its groups depend on sensitive values by one number alone, how large they are, and that was not used",
+        )
     if found is None and getattr(made.method, "strict", False) and who.single and not made.draws:
         found = left_whole(made, tables, draws, rng)
     return found, None if found else why

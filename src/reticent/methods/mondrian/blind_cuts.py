@@ -1,8 +1,9 @@
-"""Blind cuts: groups that do not depend on anybody's sensitive value, so that who knows the method learns nothing from them.
+"""Blind cuts: groups that depend on sensitive values by one number alone, against who knows the method.
 
 Cuts weigh loss and sizes alone.  The least size of a group is the first of k, 5/4 k, 25/16 k, ... at which all groups keep every promise,
 k being the least that the promises themselves allow.  Of sensitive values the groups tell that one number, and so that at each size
-tried before some group broke a promise: a statement about the whole table, and of nobody's group.
+tried before some group broke a promise.  Of a large table that is a statement about thousands of groups; in a table of six people, which
+has one or two, it still leaves somebody above the promise in a fifth of the releases (studies/minimality).
 
 It costs loss: one group that breaks a promise makes all groups larger (docs/what-else-it-says.md has the price).
 """

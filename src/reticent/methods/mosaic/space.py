@@ -21,6 +21,7 @@ import numpy as np
 from reticent.methods.weights import weights_of
 from reticent.table.cells import Cells
 from reticent.table.domain import TABLE_LIMIT, Domain, RangeDomain, TreeDomain
+from reticent.table.printed import SnappedDomain
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,8 +44,15 @@ class Space:
         total = np.zeros(len(lower))
         for j, domain in enumerate(self.domains):
             if self.weights[j]:
-                total += self.weights[j] * domain.loss(lower[:, j].astype(np.int64), upper[:, j].astype(np.int64))
+                total += self.weights[j] * planned(domain, lower[:, j].astype(np.int64), upper[:, j].astype(np.int64))
         return total
+
+
+def planned(domain: Domain, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+    """What spans lose and, where their labels are snapped and a table holds it, what those will."""
+    if isinstance(domain, SnappedDomain) and domain.size <= TABLE_LIMIT:
+        return domain.planned_loss(lower, upper)
+    return domain.loss(lower, upper)
 
 
 def column_weights(cells: Cells, weights: Mapping[str, object] | None) -> np.ndarray:
@@ -84,13 +92,22 @@ def _nodes(domains: tuple[Domain, ...]) -> tuple[np.ndarray, np.ndarray]:
 
 def _part(domain: Domain) -> tuple[int, np.ndarray, int]:
     if domain.size <= TABLE_LIMIT:
-        return 0, domain.loss_table, 0
+        return 0, _table(domain), 0
     if isinstance(domain, RangeDomain):
         reach = domain.span[1] - domain.span[0]
         line = domain.positions / reach if reach > 0 else np.zeros(len(domain.positions))
         return 1, np.append(line, 1.0) if domain.null else line, domain.null_code
     assert isinstance(domain, TreeDomain)
     return 2, _levels(domain), domain.hierarchy.height
+
+
+def _table(domain: Domain) -> np.ndarray:
+    if not isinstance(domain, SnappedDomain):
+        return domain.loss_table
+    lower, upper = np.divmod(np.arange(domain.size**2), domain.size)
+    found = np.zeros(domain.size**2)
+    found[lower <= upper] = planned(domain, lower[lower <= upper], upper[lower <= upper])
+    return found.reshape(domain.size, domain.size)
 
 
 def _levels(domain: TreeDomain) -> np.ndarray:
