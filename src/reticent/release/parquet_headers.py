@@ -21,6 +21,7 @@ GROUP = 1 << 20  # rows of a row group; ours have half as many
 SPARSE = 1 << 12  # rows for each row group after the first
 PAGE = 128 << 20  # bytes of a page when it is opened
 VALUES = 1 << 9  # values for each page after the first few; ours have twice as many
+CODECS = ("LZ4", "UNCOMPRESSED")  # the first opens to 255 times its size at most, others to many thousand times
 DICTIONARY, DATA, DATA_V2, INDEX = 2, 0, 3, 1
 
 
@@ -111,6 +112,8 @@ def _refuse_pages(raw: Any, metadata: Any, size: int) -> None:
         rows += group.num_rows
         for place in range(metadata.num_columns):
             chunk = group.column(place)
+            if chunk.compression not in CODECS:
+                raise Unsound("it is packed otherwise than reticent packs")
             if chunk.num_values != group.num_rows:
                 raise Unsound("a column has not as many values as rows")
             if not group.num_rows and not chunk.total_compressed_size:
