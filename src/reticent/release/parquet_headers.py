@@ -157,8 +157,8 @@ def _opened(raw: Any, span: tuple[int, int], rows: int, whole: int) -> int:
     return opened
 
 
-def headers(raw: Any, start: int, end: int) -> Iterator[Header]:
-    """The pages of a chunk, from its first byte to its last."""
+def headers(raw: Any, start: int, end: int, most: int = PAGE) -> Iterator[Header]:
+    """The pages of a chunk, from its first byte to its last, none of which opens to more than `most` bytes."""
     at = start
     while at < end:
         try:
@@ -166,8 +166,8 @@ def headers(raw: Any, start: int, end: int) -> Iterator[Header]:
             kind, size, packed = (int(fields[number]) for number in (1, 2, 3))
         except (KeyError, TypeError, ValueError):
             raise Unsound("a page has no header that can be read") from None
-        if kind not in (DICTIONARY, DATA, DATA_V2, INDEX) or packed < 0 or at + packed > end or not 0 <= size <= PAGE:
-            raise Unsound(f"a page is none of a column, or opens to more than {PAGE:,} bytes")
+        if kind not in (DICTIONARY, DATA, DATA_V2, INDEX) or packed < 0 or at + packed > end or not 0 <= size <= most:
+            raise Unsound(f"a page is none of a column, or opens to more than {most:,} bytes")
         found = Header(kind, fields, at, packed, size)
         if found.values < 0:
             raise Unsound("a page has no number of values")

@@ -29,6 +29,7 @@ from tests.hostile.forgeries.regrouped import REGROUPED
 
 ALL = os.environ.get("HOSTILE") == "all"
 KINDS = list(good.PAIRS)
+GIVEN = ("reticent attack", "reticent query", "reticent export", "reticent report")
 AGREED = {"minus one": {"transformed"}}  # the promise has no number that could be another
 
 
@@ -123,7 +124,7 @@ def test_files_that_lie_are_refused_or_said_within_2_gb_of_addresses(kind, made,
             change(folder)
             resealed(folder)
             folders.append(folder)
-    readers = EVERYBODY if ALL else ["audit", *(COMMANDS if kind == KINDS[0] else ())]
+    readers = ["audit", *(("open", *COMMANDS) if ALL else GIVEN if kind == KINDS[0] else ())]
     found = read_under_limit(folders, readers)
     wrong = {key: told for key, told in found.items() if told not in (REFUSED, SAID, KEPT)}
     assert not wrong
@@ -141,7 +142,7 @@ def test_rows_of_another_release_are_refused_or_said_and_a_digest_tells_them(kin
             if (told := outcome(folder, reader)) not in (REFUSED, SAID, KEPT):
                 wrong[name, reader] = told
         if bundle.digest(folder) != digest:  # exact values have no labels to widen
-            with pytest.raises(BundleDamaged, match="digest"):
+            with pytest.raises(BundleDamaged):
                 rt.audit(folder, expect_digest=digest)
     assert not wrong
 
@@ -154,7 +155,7 @@ def test_pages_that_open_to_enormous_ones_are_refused_within_2_gb_of_addresses(k
         change(folders[-1])
         assert data_file(folders[-1]).stat().st_size < 12 << 20
         resealed(folders[-1])
-    found = read_under_limit(folders, EVERYBODY if ALL else ["audit", "open", "reticent query", "reticent export"])
+    found = read_under_limit(folders, ("audit", "open", *GIVEN))
     assert {key: told for key, told in found.items() if told != REFUSED} == {}
 
 
