@@ -94,7 +94,8 @@ KNOWN = {  # what sweeps found once: the scenario, the way, and the changes at w
 def test_what_broke_once_holds(server, prepared, what):
     name, way, chosen = KNOWN[what]
     place, changes = prepared(name)
-    assert (points := chosen(changes))
+    points = chosen(changes)
+    assert points
     for at in points:
         assert not spoil(server, place / "before", place / "work", SCENARIOS[name], at, way), changes[at - 1]
 
