@@ -26,7 +26,11 @@ def test_two_thousand_values_of_as_many_rows_are_published_or_refused(name):
 @pytest.mark.skipif(not ALL, reason="takes minutes: make hostile")
 def test_twenty_thousand_values_take_every_method_and_promise_ten_cpu_seconds_at_most():
     root = Path(__file__).parents[2]
-    environment = {**os.environ, "POLARS_MAX_THREADS": "1", "PYTHONPATH": os.pathsep.join([str(root / "src"), str(root)])}
+    environment = {
+        **os.environ,
+        "POLARS_MAX_THREADS": "1",
+        "PYTHONPATH": os.pathsep.join([str(root / "src"), str(root)]),
+    }
     command = [sys.executable, "-m", "tests.hostile.many_values"]
     ran = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, "\n".join(line for line in ran.stdout.splitlines() if line.startswith("!"))

@@ -10,6 +10,7 @@ All in whole numbers: EMD = work / (scale * rows * size).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 from typing import Protocol
 
 import numpy as np
@@ -70,10 +71,9 @@ class Tree:
         rows, size = int(self.totals.sum()), drawn.sum(axis=1)
         outer, inner = np.zeros_like(size), np.zeros_like(drawn)
         bucket_of = np.full(len(self.totals), -1)
-        for b, bucket in enumerate(buckets):
-            bucket_of[bucket] = b
-        occurring = np.flatnonzero(self.totals > 0)
         lengths = np.array([len(bucket) for bucket in buckets])
+        bucket_of[np.fromiter(chain.from_iterable(buckets), np.int64)] = np.repeat(np.arange(len(buckets)), lengths)
+        occurring = np.flatnonzero(self.totals > 0)
         for level in self.levels:
             outer += self._between(level[occurring], occurring, bucket_of[occurring], lengths, drawn)
         for b, bucket in enumerate(buckets):
@@ -119,8 +119,10 @@ class Tree:
             nodes = level[held]
             if (nodes == nodes[0]).all():
                 continue
-            weight = {node: int(self.totals[held[nodes == node]].sum()) for node in dict.fromkeys(nodes.tolist())}
-            heaviest = max(weight, key=lambda node: weight[node])
+            different, first, member = np.unique(nodes, return_index=True, return_inverse=True)
+            weight = np.zeros(len(different), np.int64)
+            np.add.at(weight, member, self.totals[held])
+            heaviest = different[np.lexsort((first, -weight))[0]]
             return [held[nodes != heaviest].tolist(), held[nodes == heaviest].tolist()]
         raise AssertionError("a bucket of one value is not split")
 
