@@ -15,7 +15,7 @@ from typing import Any, cast
 import numpy as np
 
 from reticent import registry, toml
-from reticent.errors import RequestError
+from reticent.errors import RequestError, listed
 from reticent.models.beta_likeness import BetaLikeness
 from reticent.models.promises import Promises
 from reticent.models.semantic_likeness import SemanticLikeness
@@ -92,7 +92,7 @@ class Explained:
                         "table of the sensitive values.")  # fmt: skip
         elif self.starred:
             many = f"{len(self.starred)} of {len(self.by_column)} quasi-identifiers"
-            said.append(f"{many} became `*` in every row: {', '.join(map(repr, self.starred))}.")
+            said.append(f"{many} became `*` in every row: {listed(self.starred)}.")
         return said + [str(one) for one in self.rare]
 
 

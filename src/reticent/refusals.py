@@ -85,7 +85,7 @@ def refuse_columns(job: Job) -> None:
     carried = [name for name, column in job.columns.items() if column.role == "insensitive"]
     if carried and not getattr(writer, "carries", True):
         raise JobError(
-            f"A {writer.kind} release carries no insensitive column; the job declares {', '.join(map(repr, carried))}.",
+            f"A {writer.kind} release carries no insensitive column; the job declares {listed(carried)}.",
             why="A carried value beside a drawn row would tell whose row it is.",
             attempt="role = 'identifying', which is never published, or 'quasi-identifying'.",
         )

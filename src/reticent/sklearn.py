@@ -24,7 +24,7 @@ try:
 except ImportError:
     raise ImportError("reticent.sklearn needs scikit-learn: pip install 'reticent[stats]'.") from None
 
-from reticent.errors import ColumnError, JobError, RequestError
+from reticent.errors import ColumnError, JobError, RequestError, listed
 from reticent.job import Job, Output
 from reticent.methods.mondrian import Mondrian
 from reticent.planning import Plan, plan
@@ -116,7 +116,7 @@ class Anonymizer(TransformerMixin, BaseEstimator):
         lacking = [entry.name for entry in self.entries_ if entry.name not in frame.columns]
         lacking += [name for name in self.carried_ if name not in frame.columns]
         if lacking:
-            raise ColumnError(f"{len(lacking)} fitted column(s) are missing: {', '.join(map(repr, lacking))}.")
+            raise ColumnError(f"{len(lacking)} fitted column(s) are missing: {listed(lacking)}.")
         covers, boxes, points = [], [], []
         for entry in self.entries_:
             cover, box, point = _placed(entry, self.groups_[entry.name], frame[entry.name])

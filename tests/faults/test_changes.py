@@ -72,6 +72,34 @@ def test_a_database_whose_last_writes_fail_is_not_exported(server, prepared):
         assert not found, changes[at - 1]
 
 
+def numbered(changes: list[str], kind: str, part: str) -> list[int]:
+    """The numbers of changes of a kind whose path holds something."""
+    return [at for at, line in enumerate(changes, 1) if line.split()[1] == kind and part in line]
+
+
+KNOWN = {  # what sweeps found once: the scenario, the way, and the changes at which it broke
+    "a kill while notes are switched in two renames": (
+        "replace without an exchange", "SIGKILL", lambda lines: numbered(lines, "rename", "/reticent-owner/")),
+    "an error while old notes are removed": (
+        "replace", "EIO once", lambda lines: [numbered(lines, "exchange", "reticent-owner")[0] + 2,
+                                              *numbered(lines, "rmdir", ".reticent-notes-")]),
+    "an order to end while a staging folder is made": (
+        "replace", "SIGTERM", lambda lines: numbered(lines, "mkdir", ".reticent-stage-")),
+    "an error when the journal's folder is synced": (
+        "replace", "EIO once", lambda lines: [numbered(lines, "rename", "/ledger.journal")[0] + 1]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", KNOWN)
+def test_what_broke_once_holds(server, prepared, what):
+    name, way, chosen = KNOWN[what]
+    place, changes = prepared(name)
+    points = chosen(changes)
+    assert points
+    for at in points:
+        assert not spoil(server, place / "before", place / "work", SCENARIOS[name], at, way), changes[at - 1]
+
+
 def at_the_exchange(changes: list[str], after: int) -> int:
     return next(at for at, line in enumerate(changes, 1) if line.split()[1] == "exchange") + after
 

@@ -269,11 +269,11 @@ CASES |= {
     "a path of many folders": Case(job((SOURCE, f'path = "{"x/" * 3_000}.csv"'))),
     "a path to a device": Case(job((SOURCE, 'path = "/dev/null"'))),
     "a path to a folder": Case(job((SOURCE, 'path = "."'))),
-    "a path with terminal escapes": Case(job((SOURCE, r'path = "\u001b[31m.csv"'))),
+    "a path with terminal escapes": Case(job((SOURCE, r'path = "\u001b[31m.csv"')), 6),
     "a path and a URL": Case(source('url = "sqlite:///x.db"\ntable = "t"'), expected=None),
     "a URL without a scheme": Case(job((SOURCE, 'url = "people.db"\ntable = "t"'))),
     "a URL of an unknown scheme": Case(job((SOURCE, 'url = "gopher://x"\ntable = "t"'))),
-    "a URL that is no URL": Case(job((SOURCE, 'url = "sqlite://[::1"\ntable = "t"'))),
+    "a URL that is no URL": Case(job((SOURCE, 'url = "sqlite://[::1"\ntable = "t"')), 6),
     "a URL with a NUL": Case(job((SOURCE, r'url = "sqlite:///a\u0000b"' + '\ntable = "t"'))),
     "a URL of 10,000 characters": Case(job((SOURCE, f'url = "sqlite:///{"x" * 10_000}"\ntable = "t"'))),
     # [columns]

@@ -70,5 +70,5 @@ def test_a_hundred_thousand_sensitive_values_are_refused_before_planning(method,
     many = 100_000
     people = pl.DataFrame({"q": [at % 50 for at in range(many)], "s": [f"v{at}" for at in range(many)]})
     asked = rt.Job(columns={"q": rt.quasi(numeric=True), "s": rt.sensitive()}, promises=[promise], method=method)
-    with pytest.raises(ColumnError, match=r"'s' has 100,000 different values; .* takes 1,000 at most"):
+    with pytest.raises(ColumnError, match=r"'s' has 100,000 different values; .* takes (1,000|500) at most"):
         rt.publish(asked, frame=people)

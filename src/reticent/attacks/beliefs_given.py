@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from reticent.attacks.seen import Seen
-from reticent.errors import RequestError
+from reticent.errors import RequestError, listed
 from reticent.models.background.adversary import Adversary
 from reticent.table.domain import Domain
 from reticent.table.source import Source, collect, scan
@@ -42,7 +42,7 @@ def _read(prior: Any) -> pl.DataFrame:
 def _given(seen: Seen, beliefs: np.ndarray, table: pl.DataFrame, without: int) -> np.ndarray:
     names = [*(domain.name for domain in seen.quasi), seen.sensitive.name, BELIEF]
     if lacking := [name for name in names if name not in table.columns]:
-        raise RequestError(f"The beliefs lack {len(lacking)} column(s): {', '.join(map(repr, lacking))}.",
+        raise RequestError(f"The beliefs lack {len(lacking)} column(s): {listed(lacking)}.",
                            attempt="the quasi-identifiers, the sensitive column, and `belief`.")  # fmt: skip
     codes = [_codes(domain, table[domain.name]) for domain in (*seen.quasi, seen.sensitive)]
     place = {tuple(point): at for at, point in enumerate(seen.points.tolist())}
@@ -60,8 +60,8 @@ def _given(seen: Seen, beliefs: np.ndarray, table: pl.DataFrame, without: int) -
             raise RequestError("A belief is a number from 0 to 1.")
         if value != without:
             given.setdefault(point, {})[value] = belief
-    for point, listed in given.items():
-        beliefs[point] = _rest(beliefs[point], listed)
+    for point, said in given.items():
+        beliefs[point] = _rest(beliefs[point], said)
     return beliefs
 
 

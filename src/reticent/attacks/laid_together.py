@@ -16,7 +16,7 @@ import polars as pl
 from reticent.attacks.joined import Part
 from reticent.attacks.membership import Membership, membership
 from reticent.attacks.seen import Seen, coded, declared_of, of_cells, raw
-from reticent.errors import RequestError
+from reticent.errors import RequestError, listed
 from reticent.table.codec import COUNT
 from reticent.table.source import collect, is_text
 
@@ -48,7 +48,7 @@ def laid_together(releases: Sequence[Any], source: Any, missing: tuple[str, ...]
     if len(sensitive) != 1:
         raise RequestError(
             "Joining needs releases with one sensitive column, the same in all of them.",
-            why=f"These have {len(sensitive)}: {', '.join(map(repr, sorted(sensitive)))}.",
+            why=f"These have {len(sensitive)}: {listed(sorted(sensitive))}.",
         )
     names = list(dict.fromkeys(name for columns in declared for name in columns))
     rows = raw(source, names, missing)

@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from reticent import catalogue
-from reticent.errors import RequestError
+from reticent.errors import RequestError, listed
 from reticent.release.kind import Sight
 from reticent.release.manifest import ColumnEntry, Described
 from reticent.release.reading.boxes import Boxes, boxes
@@ -151,7 +151,7 @@ def raw(source: Any, names: Sequence[str], missing: tuple[str, ...] = ()) -> pl.
     lazy = scan(path, None if given or _is_path(source) else source)
     lacking = [name for name in names if name not in lazy.collect_schema().names()]
     if lacking:
-        raise RequestError(f"The source lacks {len(lacking)} column(s) of the release: {', '.join(map(repr, lacking))}.",
+        raise RequestError(f"The source lacks {len(lacking)} column(s) of the release: {listed(lacking)}.",
                            attempt="the data that the release was made from.")  # fmt: skip
     return lazy.select(list(names))
 

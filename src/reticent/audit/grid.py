@@ -18,6 +18,7 @@ def off_the_grid(entry: ColumnEntry, labels: list[str | None]) -> int:
     if how is None or how.step is None or entry.dtype.startswith("Datetime"):
         return 0
     bounds = {str(end) for end in (*(entry.domain or ()), entry.bottom, entry.top) if end is not None}
+    bounds |= {"0001-01-01", "9999-12-31"}  # the first and the last day that there is
     found = 0
     for label in labels:
         form, ends = ("value", ()) if label in (None, ANY) else parse(str(label))

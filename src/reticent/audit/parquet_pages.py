@@ -13,8 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from reticent.errors import OutOfMemory
+from reticent.memory import SMALL, room
 from reticent.release.parquet_headers import DATA_V2, DICTIONARY, headers
 
+LARGEST = (1 << 31) - 1  # bytes of a page that the format can say
 PLAIN, PLAIN_DICTIONARY = 0, 2
 _FIXED = {"INT32": "<i4", "INT64": "<i8", "FLOAT": "<f4", "DOUBLE": "<f8"}
 
@@ -45,7 +48,7 @@ class Page:
 
 
 def pages(path: Path) -> Iterator[Page]:
-    """All pages of all column chunks."""
+    """All pages of all column chunks; a release's were looked at before, another tool's may be as large as memory holds."""
     import pyarrow.parquet as pq
 
     raw = path.read_bytes()
@@ -60,13 +63,24 @@ def _chunk(raw: bytes, chunk: Any) -> Iterator[Page]:
     at = chunk.data_page_offset
     if chunk.has_dictionary_page and chunk.dictionary_page_offset:
         at = min(at, chunk.dictionary_page_offset)
-    for page in headers(raw, at, at + chunk.total_compressed_size):
+    for page in headers(raw, at, at + chunk.total_compressed_size, LARGEST):
+        _refuse_no_room(page.size)
         packed = raw[page.start : page.start + page.packed]
         body = _body(packed, page.size, page.kind, page.about, chunk.compression)
         encoding = page.about.get(4 if page.kind == DATA_V2 else 2, PLAIN)
         dictionary = page.kind == DICTIONARY
         plain = dictionary or encoding not in (PLAIN_DICTIONARY, 8)
         yield Page(chunk.path_in_schema, chunk.physical_type, dictionary, plain, page.values, body)
+
+
+def _refuse_no_room(size: int) -> None:
+    left = room() if size > SMALL else None
+    if left is not None and 2 * size > left:
+        raise OutOfMemory(
+            "A page of the Parquet file is too large for the memory that is left.",
+            why=f"It opens to {size / 1e9:.1f} GB, and {max(left, 0) / 1e9:.1f} GB are free.",
+            attempt="a machine with more memory, or writing the file with smaller pages.",
+        )
 
 
 def _body(packed: bytes, size: int, kind: int, about: Mapping[int, Any], compression: str) -> bytes:

@@ -101,7 +101,7 @@ def parameters(manifest: Manifest) -> Redrawing:
     """The matrix and the distribution as exact numbers."""
     own = manifest.own
     try:
-        known = {entry: exact(entry) for row in own["matrix"] for entry in row}  # few of the entries are distinct
+        known = {entry: exact(entry) for entry in {entry for row in own["matrix"] for entry in row}}  # few are distinct
         matrix = [[known[entry] for entry in row] for row in own["matrix"]]
         distribution = [exact(p) for p in own["distribution"]] if "distribution" in own else None
     except (TypeError, ValueError, ArithmeticError):

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from reticent.errors import ComparisonFailed
+from reticent.errors import ComparisonFailed, listed
 from reticent.release.manifest import ColumnEntry
 from reticent.table.source import Source, collect, scan
 from reticent.table.written import as_stated
@@ -31,5 +31,5 @@ def refuse_absent(names: Sequence[str], rows: pl.DataFrame) -> None:
     """Every published column must be one of the source's."""
     absent = [name for name in names if name not in rows.columns]
     if absent:
-        raise ComparisonFailed(f"{len(absent)} published column(s) are not in the source: {', '.join(map(repr, absent))}.",
+        raise ComparisonFailed(f"{len(absent)} published column(s) are not in the source: {listed(absent)}.",
                           why="A release publishes columns of its source under their own names.", attempt="the source it was made from, read as it was (--job).")  # fmt: skip

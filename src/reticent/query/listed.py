@@ -9,7 +9,7 @@ import polars as pl
 import sqlglot
 from sqlglot.errors import SqlglotError
 
-from reticent.errors import RequestError, SourceUnreachable
+from reticent.errors import RequestError, SourceUnreachable, listed
 from reticent.query.ask import answered
 from reticent.query.asked import SHAPE, understood
 from reticent.release.asking.put import Put
@@ -49,7 +49,7 @@ def measured(
         [] if source is None else [column.name for column in manifest.columns if column.name not in source.columns]
     )
     if missing:
-        raise RequestError(f"The source lacks {len(missing)} column(s) of the release: {', '.join(missing)}.")
+        raise RequestError(f"The source lacks {len(missing)} column(s) of the release: {listed(missing)}.")
     found = []
     for question, one in zip(questions, asked, strict=True):
         for answer, put in answered(tables, manifest, one):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from reticent.errors import RequestError, listed
+from reticent.errors import BundleDamaged, RequestError, listed
 from reticent.release.manifest import ColumnEntry, Manifest
 from reticent.release.reading.line import Line
 from reticent.release.reading.scale import scale
@@ -16,14 +16,17 @@ from reticent.table.types import typed
 def bounds(labels: pl.Series, column: ColumnEntry) -> tuple[pl.Series, pl.Series]:
     """Typed lower and upper ends of a range column's labels; null for `*`, for null, and where a top or bottom hides the end."""
     distinct = labels.unique().drop_nulls()
-    named = _named(column, distinct)
-    ends = {label: named.get(label) or parse(label)[1] for label in distinct if label != ANY}
     found = []
-    for at in (0, -1):
-        texts = labels.replace_strict(
-            list(ends), [pair[at] for pair in ends.values()], default=None, return_dtype=pl.String
-        )
-        found.append(typed(texts, column.dtype))
+    try:
+        named = _named(column, distinct)
+        ends = {label: named.get(label) or parse(label)[1] for label in distinct if label != ANY}
+        for at in (0, -1):
+            texts = labels.replace_strict(
+                list(ends), [pair[at] for pair in ends.values()], default=None, return_dtype=pl.String
+            )
+            found.append(typed(texts, column.dtype))
+    except (pl.exceptions.PolarsError, ValueError, LookupError, ArithmeticError, RecursionError):
+        raise BundleDamaged(f"Column {column.name!r} holds labels that its schema does not explain.") from None
     return _ends(found[0], found[1], column)
 
 

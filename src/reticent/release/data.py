@@ -11,10 +11,11 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from reticent.errors import BundleDamaged
+from reticent.errors import BundleDamaged, OutOfMemory
+from reticent.memory import says_memory
 from reticent.release.distinct import distinct_rows
 from reticent.release.formulas import quoted_name, unquoted
-from reticent.release.sound import refuse_no_room
+from reticent.release.sound import RECORD, refuse_no_room
 from reticent.table.types import dtype_named, typed
 
 COUNT = "\x00count"
@@ -117,17 +118,29 @@ def _collected(lazy: pl.LazyFrame, path: Path) -> pl.DataFrame:
 
 def _unreadable(error: BaseException, path: Path) -> BaseException:
     """A file that Polars cannot read is damaged; of some it says so in a panic, which is no Exception."""
+    if says_memory(error):
+        return OutOfMemory()
     ours = isinstance(error, pl.exceptions.PolarsError | OSError) or type(error).__name__ == "PanicException"
     return BundleDamaged(f"{path.name} cannot be read.") if ours else error
 
 
 def _typed(frame: pl.DataFrame, schema: Schema, path: Path) -> pl.DataFrame:
+    _refuse_long(frame, path)
     try:
         return pl.DataFrame({name: _restored(frame[name], dtype) for name, dtype in schema.items()})
+    except MemoryError:
+        raise
     except Exception:  # the libraries' messages quote values
         raise BundleDamaged(
             f"{path.name} does not hold what its manifest says.", why="A column has values of another type."
         ) from None
+
+
+def _refuse_long(frame: pl.DataFrame, path: Path) -> None:
+    """A text of many megabytes is packed in few bytes, and whoever takes it apart needs many times its size."""
+    for name, dtype in frame.schema.items():
+        if dtype == pl.String and (frame[name].str.len_bytes() > RECORD).any():
+            raise BundleDamaged(f"{path.name} holds a text of more than {RECORD:,} bytes.")
 
 
 def _restored(series: pl.Series, dtype: str) -> pl.Series:

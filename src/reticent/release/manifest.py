@@ -128,6 +128,8 @@ class Manifest:
             raise Misshapen("a column is described twice", inside=True)
         if not set(manifest.data) <= set(manifest.files):
             raise Misshapen("'data' names no file of the release", inside=True)
+        if not manifest.rows:
+            raise Misshapen("it has no rows", inside=True)
         refuse_weightless(manifest.weights, [column.name for column in manifest.named(Role.QUASI)])
         return manifest
 

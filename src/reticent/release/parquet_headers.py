@@ -21,6 +21,7 @@ GROUP = 1 << 20  # rows of a row group; ours have half as many
 SPARSE = 1 << 12  # rows for each row group after the first
 PAGE = 128 << 20  # bytes of a page when it is opened
 VALUES = 1 << 9  # values for each page after the first few; ours have twice as many
+CODECS = {0, 7}  # none, and LZ4, which opens to 255 times its size at most; others open to many thousand times
 DICTIONARY, DATA, DATA_V2, INDEX = 2, 0, 3, 1
 
 
@@ -101,6 +102,9 @@ def _chunks(metadata: Any) -> Iterator[Any]:
 def _refuse_pages(raw: Any, metadata: Any, size: int) -> None:
     """Every page of every chunk is looked at, and that chunks fill the file."""
     groups = metadata.num_row_groups
+    footer = size - TAIL - int.from_bytes(raw[size - TAIL : size - 4], "little")
+    if not _codecs(raw, footer, size - TAIL) <= CODECS:
+        raise Unsound("it is packed otherwise than reticent packs")
     if groups > 1 + metadata.num_rows // SPARSE:
         raise Unsound(f"it has {groups:,} row groups for {metadata.num_rows:,} rows")
     rows, spans = 0, []
@@ -120,10 +124,18 @@ def _refuse_pages(raw: Any, metadata: Any, size: int) -> None:
                 raise Unsound("a column opens to more bytes than its footer says")
     if rows != metadata.num_rows:
         raise Unsound(f"it claims {metadata.num_rows:,} rows, and its row groups have {rows:,}")
-    footer = size - TAIL - int.from_bytes(raw[size - TAIL : size - 4], "little")
     spans.sort()
     if [*(start for start, _ in spans), footer] != [len(MAGIC), *(end for _, end in spans)]:
         raise Unsound("it holds bytes that no column reads")
+
+
+def _codecs(raw: Any, start: int, end: int) -> set[Any]:
+    """How chunks are packed, by the format's own numbers: pyarrow ends the process where it is asked for one that it does not know."""
+    try:
+        groups = Thrift(raw, start, end).struct()[0].get(4, [])
+        return {chunk[3][4] for group in groups for chunk in group[1]}
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError):
+        raise Unsound("its footer cannot be read") from None
 
 
 def _span(chunk: Any, size: int) -> tuple[int, int]:
@@ -154,8 +166,8 @@ def _opened(raw: Any, span: tuple[int, int], rows: int, whole: int) -> int:
     return opened
 
 
-def headers(raw: Any, start: int, end: int) -> Iterator[Header]:
-    """The pages of a chunk, from its first byte to its last."""
+def headers(raw: Any, start: int, end: int, most: int = PAGE) -> Iterator[Header]:
+    """The pages of a chunk, from its first byte to its last, none of which opens to more than `most` bytes."""
     at = start
     while at < end:
         try:
@@ -163,8 +175,8 @@ def headers(raw: Any, start: int, end: int) -> Iterator[Header]:
             kind, size, packed = (int(fields[number]) for number in (1, 2, 3))
         except (KeyError, TypeError, ValueError):
             raise Unsound("a page has no header that can be read") from None
-        if kind not in (DICTIONARY, DATA, DATA_V2, INDEX) or packed < 0 or at + packed > end or not 0 <= size <= PAGE:
-            raise Unsound(f"a page is none of a column, or opens to more than {PAGE:,} bytes")
+        if kind not in (DICTIONARY, DATA, DATA_V2, INDEX) or packed < 0 or at + packed > end or not 0 <= size <= most:
+            raise Unsound(f"a page is none of a column, or opens to more than {most:,} bytes")
         found = Header(kind, fields, at, packed, size)
         if found.values < 0:
             raise Unsound("a page has no number of values")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import polars as pl
@@ -36,13 +37,22 @@ from reticent.table.roles import Role
 from reticent.table.types import typed
 
 WHOLE = 10**9  # probabilities are so many parts
+SHORT = 32  # characters of a number that is remembered
 
 
 def _ninth(value: Any) -> Any:
     """A probability of nine digits, as values are drawn by: sums of such have nine digits too, however many there are."""
+    if isinstance(value, float) or (isinstance(value, str) and len(value) <= SHORT):
+        _of_nine_digits(value)
+    else:
+        _of_nine_digits.__wrapped__(value)
+    return value
+
+
+@lru_cache(maxsize=1 << 14)  # few of a matrix's entries are different
+def _of_nine_digits(value: Any) -> None:
     if WHOLE % fraction(shape.number(value)).denominator:
         raise Misshapen("no number of nine digits")
-    return value
 
 
 @dataclass(frozen=True, slots=True)

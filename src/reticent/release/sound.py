@@ -19,7 +19,7 @@ from reticent.release.parquet_headers import Unsound, claims
 from reticent.table.types import dtype_named
 
 CHUNK = 4 << 20  # bytes of a CSV that are looked at together
-RECORD = 16 << 20  # bytes of the longest row of a CSV
+RECORD = 16 << 20  # bytes of the longest row of a CSV, and of the longest text
 FLOOR = 1 << 25  # values that any file may claim
 PACKED = 1000  # values beyond them for each byte; a page of 20,000 equal values has 40 bytes
 WIDTH = 16  # bytes of a text in memory, beside its characters

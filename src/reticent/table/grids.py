@@ -62,8 +62,11 @@ def date_step(values: pl.Series) -> str:
     steps = _CALENDAR if values.dtype == pl.Date else {**_CALENDAR, **_CLOCK}
     ends = values.gather([0, -1])
     for name, every in steps.items():
-        starts = ends.dt.truncate(every)
-        if len(pl.select(pl.datetime_range(starts[0], starts[1], every)).to_series().head(STEPS + 1)) > STEPS:
+        starts = (
+            ends.dt.truncate(every).alias("at").to_frame()
+        )  # never as Python's own dates, which begin with the year 1
+        steps_between = starts.select(pl.datetime_range(pl.col("at").first(), pl.col("at").last(), every))
+        if len(steps_between.head(STEPS + 1)) > STEPS:
             return name
     return next(reversed(steps))
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from reticent.errors import ColumnError
+from reticent.errors import ColumnError, listed
 from reticent.table.cells import Cells, pack
 from reticent.table.domain import tree_domain
 from reticent.table.hierarchy import Hierarchy
@@ -26,7 +26,7 @@ def jointly(cells: Cells) -> Cells:
         return cells
     lacking = [domain.name for at, domain in enumerate(cells.sensitive) if domain.null and cells.totals(at)[-1]]
     if lacking:
-        raise ColumnError(f"Sensitive columns are to be taken jointly, but {', '.join(map(repr, lacking))} has missing values.",
+        raise ColumnError(f"Sensitive columns are to be taken jointly, but {listed(lacking)} has missing values.",
                           why="A combination with a part missing is neither a value nor missing.",
                           attempt="jointly = false with a promise for each column, or withholding these rows.")  # fmt: skip
     words = pack(cells.values, np.array([domain.size for domain in cells.sensitive]))

@@ -177,6 +177,9 @@ def _limits(
         room = np.iinfo(domain.dtype.lower())
         low.append(int(room.min))
         high.append(int(room.max))
+    elif domain.dtype == "Date":  # others read no year before 1 and none of five digits
+        low.append("0001-01-01")
+        high.append("9999-12-31")
     least = [_place(domain, end) for end in low if end is not None]
     most = [_place(domain, end) for end in high if end is not None]
     if otherwise is not None and column.domain is None:

@@ -82,7 +82,7 @@ def _table(change: Callable[[pa.Table], pa.Table], **how: object) -> Callable[[P
     def forge(folder: Path) -> None:
         path = data_file(folder)
         if path.suffix == ".parquet":
-            pq.write_table(change(pq.read_table(path)), path, **{"store_schema": False, **how})
+            pq.write_table(change(pq.read_table(path)), path, **{"store_schema": False, "compression": "lz4", **how})
 
     return forge
 

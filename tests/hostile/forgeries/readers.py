@@ -14,8 +14,7 @@ from reticent.audit.forged import UNCOUNTED
 from reticent.audit.identity import UNPROVEN
 from reticent.cli.failures import known
 from reticent.errors import OutOfMemory
-
-KEPT, REFUSED, SAID, CRASHED, UNSAID = "kept", "refused", "said", "crashed", "kept without the sentence"
+from tests.hostile.forgeries.commands import COMMANDS, CRASHED, KEPT, REFUSED, SAID, UNSAID, told
 
 
 def audited(folder: Path, source: pl.DataFrame | None = None) -> str:
@@ -38,19 +37,22 @@ READERS: Mapping[str, Callable[[Path], Any]] = {
     "risk": lambda folder: rt.risk(folder),
     "query": lambda folder: rt.open(folder).query("SELECT COUNT(*) FROM release WHERE age > 30"),
     "export": _exported,
-    "attack": lambda folder: rt.open(folder).value_counts("illness"),
+    "value counts": lambda folder: rt.open(folder).value_counts("illness"),
 }
+EVERYBODY = (*READERS, *COMMANDS)
 
 
 def outcome(folder: Path, reader: str = "audit") -> str:
     """One of the words above; a crash with its type, and a refusal that only the last net gave is a crash here too."""
+    if reader in COMMANDS:
+        return told(folder, reader)
     try:
         found = READERS[reader](folder)
     except BaseException as error:
         if isinstance(error, KeyboardInterrupt | SystemExit):
             raise
-        told = known(error)
-        if (told.exit_code not in (1, 2, 3) and not isinstance(told, OutOfMemory)) or len(str(told)) > 2_000:
-            return f"{CRASHED}: {type(error).__name__} in {told}"
-        return f"{CRASHED}: {told}" if UNCOUNTED in str(told) else REFUSED
+        ours = known(error)
+        if (ours.exit_code not in (1, 2, 3) and not isinstance(ours, OutOfMemory)) or len(str(ours)) > 2_000:
+            return f"{CRASHED}: {type(error).__name__} in {ours}"
+        return f"{CRASHED}: {ours}" if UNCOUNTED in str(ours) else REFUSED
     return found if reader == "audit" else KEPT

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from reticent.errors import RequestError
+from reticent.errors import RequestError, listed
 from reticent.table.header import known
 from reticent.table.source import Source, collect, scan
 
@@ -30,7 +30,7 @@ def refuse_lacking(people: pl.DataFrame, columns: Sequence[str], what: str) -> N
     lacking = [name for name in columns if name not in people.columns]
     if lacking:
         raise RequestError(
-            f"The {what} lacks {len(lacking)} column(s): {', '.join(map(repr, lacking))}.",
+            f"The {what} lacks {len(lacking)} column(s): {listed(lacking)}.",
             attempt="a table with every quasi-identifier of the release.",
         )
 

@@ -33,7 +33,7 @@ from reticent.table.cells import Cells
 
 MATRICES = ("rank-one", "theorem3", "optimal")
 
-MOST_VALUES = 1_000  # different sensitive values: the matrix has as many rows and columns
+MOST_VALUES = 500  # different sensitive values: the matrix has as many rows and columns, each entry a fraction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import chain
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -132,9 +133,12 @@ def bucketize(promise: TCloseness, domain, totals: np.ndarray, aim: Fraction) ->
     buckets: Buckets = [occurring]
     while True:
         views = [View(promise, domain, totals, buckets + alone, without) for without in ways(totals, null)]
-        sizes = np.array([[int(totals[bucket].sum()) for bucket in buckets + alone]])
+        parts = buckets + alone
+        starts = np.cumsum([0, *map(len, parts[:-1])])
+        sizes = np.add.reduceat(totals[np.fromiter(chain.from_iterable(parts), np.int64)], starts)[None, :]
         if all(view.within(sizes, aim).all() for view in views) or all(len(bucket) == 1 for bucket in buckets):
             return buckets + alone
-        _, inner = views[0].ground.work(views[0].buckets, sizes.astype(object))
+        small = int(sizes.sum()) ** 2 * 4 * len(totals) < 1 << 62  # what `work` adds up fits in 64 bits
+        _, inner = views[0].ground.work(views[0].buckets, sizes if small else sizes.astype(object))
         worst = max((b for b in range(len(buckets)) if len(buckets[b]) > 1), key=lambda b: int(inner[0, b]))
         buckets[worst : worst + 1] = views[0].ground.split(buckets[worst])

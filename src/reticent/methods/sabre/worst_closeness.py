@@ -10,6 +10,7 @@ All in whole numbers: EMD = work / (scale * rows * size).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 from typing import Protocol
 
 import numpy as np
@@ -70,18 +71,31 @@ class Tree:
         rows, size = int(self.totals.sum()), drawn.sum(axis=1)
         outer, inner = np.zeros_like(size), np.zeros_like(drawn)
         bucket_of = np.full(len(self.totals), -1)
-        for b, bucket in enumerate(buckets):
-            bucket_of[bucket] = b
+        lengths = np.array([len(bucket) for bucket in buckets])
+        bucket_of[np.fromiter(chain.from_iterable(buckets), np.int64)] = np.repeat(np.arange(len(buckets)), lengths)
+        occurring = np.flatnonzero(self.totals > 0)
         for level in self.levels:
-            for node in np.unique(level[self.totals > 0]):
-                held = np.flatnonzero((level == node) & (self.totals > 0))
-                parts = np.unique(bucket_of[held])
-                if len(parts) == 1 and len(held) < len(buckets[parts[0]]):
-                    continue  # inside a bucket: below
-                outer += np.abs(rows * drawn[:, parts].sum(axis=1) - int(self.totals[held].sum()) * size)
+            outer += self._between(level[occurring], occurring, bucket_of[occurring], lengths, drawn)
         for b, bucket in enumerate(buckets):
-            inner[:, b] = self._inside(bucket, rows, drawn[:, b], size)
+            if len(bucket) > 1:
+                inner[:, b] = self._inside(bucket, rows, drawn[:, b], size)
         return outer, inner
+
+    def _between(
+        self, nodes: np.ndarray, values: np.ndarray, of: np.ndarray, lengths: np.ndarray, drawn: np.ndarray
+    ) -> np.ndarray:
+        """What nodes cost that hold whole buckets; those inside a bucket are left for `_inside`."""
+        rows, size = int(self.totals.sum()), drawn.sum(axis=1)
+        _, node = np.unique(nodes, return_inverse=True)
+        held, total = np.bincount(node), np.zeros(node.max() + 1, np.int64)
+        np.add.at(total, node, self.totals[values])
+        pairs = np.unique(node * len(lengths) + of)  # the buckets of each node
+        node_of, part = pairs // len(lengths), pairs % len(lengths)
+        starts = np.flatnonzero(np.diff(node_of, prepend=-1))
+        alone = np.diff(np.append(starts, len(pairs))) == 1
+        whole = ~(alone & (held < lengths[part[starts]]))
+        taken = np.add.reduceat(drawn[:, part], starts, axis=1)[:, whole]
+        return np.abs(rows * taken - total[whole].astype(drawn.dtype) * size[:, None]).sum(axis=1)
 
     def _inside(self, bucket: list[int], rows: int, drawn: np.ndarray, size: np.ndarray) -> np.ndarray:
         """All drawn rows on one value: its nodes have too many, every other node of the bucket has none."""
@@ -91,8 +105,9 @@ class Tree:
             _, first, member = np.unique(level[held], return_index=True, return_inverse=True)
             if len(first) == 1:
                 continue  # the node holds the whole bucket: above
-            node_total = np.array([int(self.totals[held[member == n]].sum()) for n in range(len(first))])
-            none = node_total * size[:, None]
+            node_total = np.zeros(len(first), np.int64)
+            np.add.at(node_total, member, self.totals[held])
+            none = node_total.astype(size.dtype) * size[:, None]
             lacking = lacking + none.sum(axis=1)
             change = change + (np.abs(rows * drawn[:, None] - none) - none)[:, member]
         return lacking + change.max(axis=1)
@@ -104,8 +119,10 @@ class Tree:
             nodes = level[held]
             if (nodes == nodes[0]).all():
                 continue
-            weight = {node: int(self.totals[held[nodes == node]].sum()) for node in dict.fromkeys(nodes.tolist())}
-            heaviest = max(weight, key=lambda node: weight[node])
+            different, first, member = np.unique(nodes, return_index=True, return_inverse=True)
+            weight = np.zeros(len(different), np.int64)
+            np.add.at(weight, member, self.totals[held])
+            heaviest = different[np.lexsort((first, -weight))[0]]
             return [held[nodes != heaviest].tolist(), held[nodes == heaviest].tolist()]
         raise AssertionError("a bucket of one value is not split")
 
@@ -140,17 +157,15 @@ class Line:
         return outer, inner
 
     def split(self, bucket: list[int]) -> Buckets:
-        """Where the two parts cost least in the worst case, drawn in proportion."""
-        best: tuple[int, int] | None = None
-        for at in range(1, len(bucket)):
-            cost = self._alone(bucket[:at]) + self._alone(bucket[at:])
-            if best is None or cost < best[0]:
-                best = (cost, at)
-        assert best is not None
-        return [bucket[: best[1]], bucket[best[1] :]]
+        """Where the two parts cost least in the worst case, drawn in proportion: the first of such places."""
+        totals = self.totals[bucket].astype(np.int64)
+        cost = _alone(totals)[:-1] + _alone(totals[::-1])[-2::-1]
+        at = int(np.argmin(cost)) + 1
+        return [bucket[:at], bucket[at:]]
 
-    def _alone(self, run: list[int]) -> int:
-        """The worst inside a run that is drawn in proportion: everything at its first, or at its last value."""
-        prefix = np.cumsum(self.totals[run])[:-1]
-        whole = int(self.totals[run].sum())
-        return int(max((whole - prefix).sum(), prefix.sum())) if len(run) > 1 else 0
+
+def _alone(totals: np.ndarray) -> np.ndarray:
+    """For each beginning of a run, the worst inside it if it is drawn in proportion: everything at its first, or at its last value."""
+    until = np.cumsum(totals)
+    prefixes = np.cumsum(until) - until  # the sum of all prefixes but the whole
+    return np.maximum(np.arange(len(totals)) * until - prefixes, prefixes)

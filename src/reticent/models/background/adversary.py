@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from reticent.errors import JobError, suggest
+from reticent.errors import JobError, listed, suggest
 from reticent.kernels.background_risk import judge
 from reticent.models.background import precise
 from reticent.models.background.beliefs import ROUNDS, scaled
@@ -60,7 +60,7 @@ class Knowledge:
                     )
             if lacking := [name for name in names if name not in self.bandwidth]:
                 raise JobError(
-                    f"No bandwidth is given for {', '.join(map(repr, lacking))}.",
+                    f"No bandwidth is given for {listed(lacking)}.",
                     why="A column that is not named could mean that the adversary knows all of it, or nothing.",
                     attempt='a number for it, or "whole" for what the adversary knows nothing of.',
                 )

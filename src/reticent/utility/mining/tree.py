@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from reticent.errors import RequestError
+from reticent.errors import RequestError, listed
 from reticent.release.manifest import Manifest
 from reticent.table.roles import Role
 from reticent.utility.mining.features import Feature, feature
@@ -83,7 +83,7 @@ class ReconstructingTree(ClassifierMixin, BaseEstimator):
         unknown = [name for name in wanted if name not in entries or name not in frame.columns]
         if unknown:
             raise RequestError(
-                f"{unknown[0]!r} is no quasi-identifier of the release.", attempt=", ".join(entries) + "."
+                f"{unknown[0]!r} is no quasi-identifier of the release.", attempt=f"one of {listed(entries)}."
             )
         return [entries[name] for name in wanted]
 
