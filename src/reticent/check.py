@@ -12,10 +12,9 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from reticent import notebook, registry
-from reticent.budget import BUDGET, Clock
+from reticent.advising import advised, warned
+from reticent.budget import ENDING, OWN, Clock
 from reticent.door import a_job, called, door, names, optional, seconds
 from reticent.engines import local
 from reticent.errors import JobError, PromiseUnreachable, RequestError, ReticentError, suggest
@@ -25,7 +24,7 @@ from reticent.methods.compose import left_to_method, plan
 from reticent.methods.protocols import Method
 from reticent.methods.relabelled import relabelled
 from reticent.models.promises import Promises
-from reticent.models.shapes import Groups
+from reticent.populated import populated
 from reticent.publish import read
 from reticent.randomness import Random
 from reticent.recipe.group_labels import pad
@@ -40,7 +39,6 @@ from reticent.table.joint import jointly
 from reticent.table.roles import Column
 from reticent.table.spelling import Spelled, spelled_alike
 
-OWN = 1 / (1 + BUDGET)  # the part of a run that reading and the job's own plan are
 Watch = Callable[[Any], bool | None] | None
 
 
@@ -115,45 +113,26 @@ def check(
     lazy, columns = read(job, frame)
     looked = beside.look(lazy, columns)
     counted = local.count(lazy, columns, looked.rows_per_person)
-    cells = jointly(counted.cells) if job.jointly else counted.cells
+    job, cells = populated(job, columns, counted.cells), jointly(counted.cells) if job.jointly else counted.cells
     progress(Step(f"planning by {job.method.name}", OWN / 2))
     own, recipe = _outlook(job, job.method, cells, columns, own=True)
     finished(own, counted.cells)
     clock.start()
-    told = partial(_told, progress, clock)
     found = {job.method.name: own}
     for method in others:
-        told(f"planning by {method.name}")
+        progress(clock.step(f"planning by {method.name}"))
         one = _compared(job, method, cells, columns, clock if methods is None else None)
         if one is not None:
             found[method.name] = one
             finished(one, counted.cells)
-    told("explaining")
+    progress(clock.step("explaining"))
     explained = _explained(job, cells, columns, own, recipe, clock.left)
-    progress(Step("looking at columns that are not generalized", 0.95))
+    progress(Step("looking at columns that are not generalized", ENDING))
     carried, spellings = associated(lazy, looked.carried, columns), spelled_alike(counted.cells)
-    warnings = (*uncovered(lazy, columns, carried), *looked.notices, *map(str, spellings), *_promised(job, cells))
-    more = warnings, carried, _advice(job, cells, recipe), spellings, explained
+    warnings = (*uncovered(lazy, columns, carried), *looked.notices, *map(str, spellings), *warned(job, cells))
+    more = warnings, carried, advised(job, cells, recipe), spellings, explained
     unplanned = tuple(method.name for method in others if method.name not in found)
     return Checked(counted.cells.rows, len(counted.cells), tuple(found.values()), *more, unplanned)
-
-
-def _told(progress: Callable[[str], None], clock: Clock, words: str) -> None:
-    """Comparing and explaining end with the budget: so much of it is used."""
-    progress(Step(words, OWN + (0.95 - OWN) * clock.used()))
-
-
-def _promised(job: Job, cells: Cells) -> list[str]:
-    """What a promise warns of on these cells."""
-    return [said for promise in job.promises if hasattr(promise, "warnings") for said in promise.warnings(cells)]
-
-
-def _advice(job: Job, cells: Cells, recipe: Recipe | None) -> tuple[Mapping[str, Any], ...]:
-    """What stages and promises propose."""
-    staged = [one for name in registry.STAGES for one in registry.stage(name).advice(cells, job.promises)]
-    groups = _groups(cells, recipe)
-    able = [promise for promise in job.promises if hasattr(promise, "advice")]
-    return (*staged, *(one for promise in able for one in promise.advice(groups, recipe is not None)))
 
 
 def _explained(
@@ -203,13 +182,6 @@ def _others(job: Job, asked: Sequence[str] | None) -> list[Method]:
     return sorted(
         fitting, key=lambda method: getattr(method, "anytime", False)
     )  # those that take what time there is, last
-
-
-def _groups(cells: Cells, recipe: Recipe | None) -> Groups:
-    """The planned groups, or all rows as one where nothing was planned."""
-    if recipe is not None:
-        return replace(recipe, cells=cells).as_groups()
-    return Groups(cells, np.arange(len(cells)), cells.counts, np.array([0, len(cells)]))
 
 
 def _outlook(

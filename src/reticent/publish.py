@@ -29,6 +29,7 @@ from reticent.owner.ledger import Ledger
 from reticent.owner.places import refuse_overlap
 from reticent.owner.recovery import recover
 from reticent.owner.staging import staged as staged_for
+from reticent.populated import populated
 from reticent.randomness import Random
 from reticent.recipe.group_labels import pad
 from reticent.recipe.kind import Writer
@@ -87,8 +88,8 @@ def publish(
         Ledger.of(ledger).refuse_again(target, rows, again)
     rng = Random.of(seed)
     start, end = LONG if getattr(job.method, "anytime", False) else SHORT
-    progress(Step("planning", start))
-    writer = planned(job, counted, rng, within(progress, start, end))
+    asked = populated(job, columns, counted.cells)
+    writer = planned(asked, counted, rng, within(progress, start, end))
     progress(Step("writing", end))
     frames = writer.frames(*local.apply(counted, writer.recipe, rng, lazy))
     with staged_for(target) as staged:
@@ -97,9 +98,10 @@ def publish(
             bundle.write(staged, frames, fields, job.release.format)
         del frames
         progress(Step("auditing", (1 + end) / 2))
-        found = recount(staged, job, handed(job, counted, writer.recipe))
-        noticed = (*settled_before, *looked.notices, *_noticed(job, counted.cells, writer))
-        owned = to_own(job, rows, found, noticed, frame)
+        found = recount(staged, job, handed(asked, counted, writer.recipe))
+        owned = to_own(
+            job, rows, found, [*settled_before, *looked.notices, *_noticed(job, counted.cells, writer)], frame
+        )
         return keep(staged, target, owned, ledger, progress, force=force, again=again)
 
 
@@ -146,6 +148,7 @@ def keep(
 
 def planned(job: Job, counted: local.Counted, rng: Random, progress: Progress) -> Writer:
     """The job's recipe, ready to be written as its method's kind."""
+    progress(Step("planning", 0))
     cells = jointly(counted.cells) if job.jointly else counted.cells
     recipe = plan(job.prepare, job.method, cells, job.promises, rng, job.release.suppress_at_most, progress)
     ready = relabelled(left_to_method(job.prepare, job.promises), cells, pad(replace(recipe, cells=counted.cells), rng))
