@@ -49,8 +49,6 @@ from reticent.table.supported import refuse_unsupported
 from reticent.table.written import as_declared
 from reticent.together import Joining
 
-SHORT, LONG = (0.45, 0.75), (0.1, 0.9)  # the part of a run that planning is, roughly; longer by a method that searches
-
 
 @door(
     job=a_job,
@@ -87,8 +85,7 @@ def publish(
     if target is not None:
         Ledger.of(ledger).refuse_again(target, rows, again)
     rng = Random.of(seed)
-    start, end = LONG if getattr(job.method, "anytime", False) else SHORT
-    asked = populated(job, columns, counted.cells)
+    asked, (start, end) = populated(job, columns, counted.cells), part_of_planning(job)
     writer = planned(asked, counted, rng, within(progress, start, end))
     progress(Step("writing", end))
     frames = writer.frames(*local.apply(counted, writer.recipe, rng, lazy))
@@ -99,9 +96,8 @@ def publish(
         del frames
         progress(Step("auditing", (1 + end) / 2))
         found = recount(staged, job, handed(asked, counted, writer.recipe))
-        owned = to_own(
-            job, rows, found, [*settled_before, *looked.notices, *_noticed(job, counted.cells, writer)], frame
-        )
+        noticed = [*settled_before, *looked.notices, *_noticed(job, counted.cells, writer)]
+        owned = to_own(job, rows, found, noticed, frame)
         return keep(staged, target, owned, ledger, progress, force=force, again=again)
 
 
@@ -144,6 +140,11 @@ def keep(
     noted = {name: value for name, value in owned.items() if name != "joining"}
     Ledger.of(ledger).keep(staged, target, **how, **{**noted, "audit": owned["audit"].to_dict()})
     return Release(target, owned=owned)
+
+
+def part_of_planning(job: Job) -> tuple[float, float]:
+    """The part of a run that planning is, roughly; longer by a method that searches."""
+    return (0.1, 0.9) if getattr(job.method, "anytime", False) else (0.45, 0.75)
 
 
 def planned(job: Job, counted: local.Counted, rng: Random, progress: Progress) -> Writer:
