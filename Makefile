@@ -18,7 +18,7 @@ PEERS   := pycanon==1.3.6
 EXTRAS  := postgres,excel,statfiles,stats,query,charts,test,lint,browser,docs
 
 .NOTPARALLEL:
-.PHONY: help venv install build demo test faults hostile queries browser lint format bench docs docs-look studies install-check dist lock clean
+.PHONY: help venv install build demo test faults hostile queries browser lint format bench docs docs-look studies install-check dist dist-check lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 12
@@ -78,6 +78,9 @@ dist: $(VENV)/.made ## build the wheel and the source distribution, in dist
 
 install-check: ## install in odd places, with and without a compiler, and run the demo (PYTHONS='python3.11 python3.13')
 	@$(PYTHON) -m tests.installs $(PYTHONS)
+
+dist-check: ## build wheel and sdist and run tests of the sdist against the wheel (PYTHONS='python3.11 python3.13', TESTS='...')
+	@$(PYTHON) -m tests.packed $(PYTHONS)
 
 lock: ## resolve every extra anew and write constraints.txt
 	@$(PYTHON) -m venv $(VENV)/lock
