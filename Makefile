@@ -66,7 +66,8 @@ docs: $(VENV)/.docs ## build the documentation as a searchable site, build/site/
 	@$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going -c docs/site -d build/doctrees docs build/site
 	@echo "build/site/index.html"
 
-docs-look: docs ## take pictures of the site's pages in a real browser (chromium), in build/screenshots
+docs-look: docs $(VENV)/.test $(VENV)/.kernels ## take pictures of the site and of the notebook in a real browser (chromium), in build/screenshots
+	@PYTHONPATH=. $(BIN)/python -m docs.site.notebook build/site/notebook.html
 	@PYTHONPATH=. $(BIN)/python -m docs.site.look build/site build/screenshots
 
 studies: $(VENV)/.test $(VENV)/.kernels ## run every study anew, hours in all (ARGS='beta_likeness 5' for a figure of one)
