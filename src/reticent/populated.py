@@ -23,11 +23,12 @@ from reticent.table.written import as_stated
 
 def populated(job: Job, columns: Mapping[str, Column], cells: Cells) -> Job:
     """The job with each population that a promise names as a table of typed values; for planning and the audit, never kept."""
+    asked: list[Any] = list(job.promises)
     promises = [
         replace(promise, population=_read(job.source, promise.population, columns, cells))
         if hasattr(promise, "population")
         else promise
-        for promise in job.promises
+        for promise in asked
     ]
     return job.at(promises=promises) if any(hasattr(promise, "population") for promise in promises) else job
 

@@ -38,43 +38,30 @@ def information(frame: pl.DataFrame, column: str) -> float:
     return float((share * (both["len"] * len(frame) / (both[f"of {column}"] * both[f"of {TARGET}"])).log()).sum())
 
 
-def features(domains: Any, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+def coded(labels: pl.Series, tree: list[list[str]] | None) -> np.ndarray:
     """Each label as equal shares of the values it covers; an age as its mean and that squared."""
-    parts = []
-    for at, domain in enumerate(domains):
-        codes = np.arange(domain.size)
-        held = (codes >= low[:, [at]]) & (codes <= high[:, [at]])
-        shares = held / held.sum(1, keepdims=True)
-        mean = shares @ codes / domain.size
-        parts.append(np.column_stack([mean, mean**2]) if domain.name == "age" else shares)
-    return np.hstack(parts)
+    if tree is None:
+        ends = labels.cast(pl.String).str.extract_all(r"\d+").list
+        mean = ((ends.first().cast(pl.Float64) + ends.last().cast(pl.Float64)) / 200).fill_null(0.5).to_numpy()
+        return np.column_stack([mean, mean**2])
+    held = np.array([[label in path for path in tree] for label in labels.to_list()], float)
+    return held / held.sum(1, keepdims=True)
 
 
-def grouped(plan: Any, target: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """(low, high) codes that the labels of each part of a group cover, its target, and its rows."""
-    recipe = plan.recipe
-    codes, groups = recipe.cells.codes[recipe.cell], int(recipe.group.max()) + 1
-    low, high = np.full((groups, codes.shape[1]), 1 << 30), np.full((groups, codes.shape[1]), -1)
-    np.minimum.at(low, recipe.group, codes)
-    np.maximum.at(high, recipe.group, codes)
-    for at, domain in enumerate(recipe.cells.quasi):
-        ends = domain.covered(low[:, at], high[:, at])
-        low[:, at], high[:, at] = (np.clip(end, 0, domain.size - 1) for end in ends)
-    return low[recipe.group], high[recipe.group], recipe.cells.values[recipe.cell, target], recipe.quota
+def features(frame: pl.DataFrame, trees: Any) -> np.ndarray:
+    return np.hstack([coded(frame[name], None if name == "age" else trees[name]) for name in QUASI])
 
 
-def auc(domains: Any, learned: tuple[np.ndarray, ...], tested: np.ndarray, truth: np.ndarray) -> float:
+def auc(learned: tuple[pl.DataFrame, np.ndarray], unseen: pl.DataFrame, truth: np.ndarray, trees: Any) -> float:
+    """`learned` is labels, a row for each group, and how many rows of it have each value of the target."""
     from sklearn.linear_model import LogisticRegression
     from sklearn.metrics import roc_auc_score
 
-    low, high, target, rows = learned
-    parts, of = np.unique(np.column_stack([low, high, target]), axis=0, return_inverse=True)
-    width = low.shape[1]
+    shown, counts = features(learned[0], trees), learned[1]
     model = LogisticRegression(max_iter=300).fit(
-        features(domains, parts[:, :width], parts[:, width : 2 * width]), parts[:, -1],
-        sample_weight=np.bincount(of.ravel(), weights=rows),
-    )  # fmt: skip
-    return float(roc_auc_score(truth, model.decision_function(features(domains, tested, tested))))
+        np.vstack([shown, shown]), np.repeat([0, 1], len(shown)), sample_weight=counts.T.ravel()
+    )
+    return float(roc_auc_score(truth, model.decision_function(features(unseen, trees))))
 
 
 def main(promise: str, value: str) -> None:
@@ -87,15 +74,14 @@ def main(promise: str, value: str) -> None:
     promised = rt.KAnonymity(int(value)) if promise == "k" else rt.BetaLikeness(value, column="occupation")
     job = rt.Job(columns=columns, promises=[promised], method=rt.Mondrian(cuts="loss"))
     cells = rt.count(job, frame=seen)
-    domains, target = cells.quasi, cells.sensitive_at(TARGET)
-    code = [{text: at for at, text in enumerate(domain.texts)} for domain in domains]
-    tested = np.column_stack(
-        [[code[at].get(str(value), 0) for value in unseen[domain.name]] for at, domain in enumerate(domains)]
+    rich = sorted(seen[TARGET].unique())[1]
+    truth = (unseen[TARGET] == rich).to_numpy()
+    exact = seen.group_by(QUASI).agg(
+        (pl.col(TARGET) != rich).sum().alias("no"), (pl.col(TARGET) == rich).sum().alias("yes")
     )
-    truth = (unseen[TARGET] == cells.sensitive[target].texts[1]).to_numpy()
     print("weights", weights)
     print(
-        f"as they are: AUC {auc(domains, (cells.codes, cells.codes, cells.values[:, target], cells.counts), tested, truth):.4f}"
+        f"as they are: AUC {auc((exact, exact.select('no', 'yes').to_numpy()), unseen, truth, trees):.4f}", flush=True
     )
     for method in (rt.Mondrian(cuts="loss"), rt.Mosaic(threads=1), rt.Mondrian(cuts="loss", weights=weights),
                    rt.Mosaic(threads=1, weights=weights)):  # fmt: skip
@@ -103,7 +89,7 @@ def main(promise: str, value: str) -> None:
         lost = plan.loss_by_column
         said = ", ".join(f"{name} {loss:.2f}" for name, loss in lost.items())
         named = f"{method.name}{', weighted' if method.weights else ''}"
-        found = auc(domains, grouped(plan, target), tested, truth)
+        found = auc((plan.groups, plan.histogram(TARGET)), unseen, truth, trees)
         print(f"{named}: AUC {found:.4f}, loss {sum(lost.values()) / len(lost):.4f} ({said})", flush=True)
 
 
