@@ -18,7 +18,7 @@ PEERS   := pycanon==1.3.6
 EXTRAS  := postgres,excel,statfiles,stats,query,charts,test,lint,browser,docs
 
 .NOTPARALLEL:
-.PHONY: help venv install build demo test faults hostile queries browser lint format bench docs docs-look studies install-check dist lock clean
+.PHONY: help venv install build demo test faults hostile queries browser lint format bench docs docs-look studies install-check dist dist-check lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 12
@@ -66,7 +66,8 @@ docs: $(VENV)/.docs ## build the documentation as a searchable site, build/site/
 	@$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going -c docs/site -d build/doctrees docs build/site
 	@echo "build/site/index.html"
 
-docs-look: docs ## take pictures of the site's pages in a real browser (chromium), in build/screenshots
+docs-look: docs $(VENV)/.test $(VENV)/.kernels ## take pictures of the site and of the notebook in a real browser (chromium), in build/screenshots
+	@PYTHONPATH=. $(BIN)/python -m docs.site.notebook build/site/notebook.html
 	@PYTHONPATH=. $(BIN)/python -m docs.site.look build/site build/screenshots
 
 studies: $(VENV)/.test $(VENV)/.kernels ## run every study anew, hours in all (ARGS='beta_likeness 5' for a figure of one)
@@ -78,6 +79,9 @@ dist: $(VENV)/.made ## build the wheel and the source distribution, in dist
 
 install-check: ## install in odd places, with and without a compiler, and run the demo (PYTHONS='python3.11 python3.13')
 	@$(PYTHON) -m tests.installs $(PYTHONS)
+
+dist-check: ## build wheel and sdist and run tests of the sdist against the wheel (PYTHONS='python3.11 python3.13', TESTS='...')
+	@$(PYTHON) -m tests.packed $(PYTHONS)
 
 lock: ## resolve every extra anew and write constraints.txt
 	@$(PYTHON) -m venv $(VENV)/lock

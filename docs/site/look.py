@@ -10,7 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-PAGES = ("index", "how-it-works", "cli", "api", "contract", "promises", "methods/mosaic", "search")
+PAGES = ("index", "how-it-works", "cli", "api", "contract", "promises", "methods/mosaic", "search", "notebook")
 SIZES = {"wide": "1400,1800", "narrow": "500,1400"}
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 

@@ -11,7 +11,7 @@ DOCS = ROOT / "docs"
 MARK = "<!-- the public names, each from its docstring -->"
 LINK = re.compile(r"(?<!!)\[([^\]]+)\]\(((?!https?:|#|mailto:)[^)#\s]+)(#[^)]*)?\)")
 ORDER = {
-    "Start": ("how-it-works", "promises", "glossary", "coming-from"),
+    "Start": ("installing", "how-it-works", "promises", "glossary", "coming-from"),
     "Do": ("cli", "columns", "hierarchies", "sources", "planning", "choosing", "utility", "queries", "report", "owner"),
     "Reference": ("api", "contract", "attacks"),
     "Promises": "promises/*.md",

@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from time import process_time
 
+from reticent.step import Step
+
 BUDGET = 2.0  # times what reading and the job's own plan took
+OWN = 1 / (1 + BUDGET)  # the part of a run that reading and the job's own plan are
+ENDING = 0.95
 LEAST = 2.0  # CPU seconds that are always there
 TRIAL = 16  # one cell in so many is tried first, where there are MANY
 MANY = 20_000
@@ -29,6 +33,10 @@ class Clock:
     def used(self) -> float:
         """The share of the budget that is used, at most 1."""
         return min((process_time() - self.began) / self.budget, 1.0) if self.budget else 1.0
+
+    def step(self, words: str) -> Step:
+        """What is at work; comparing and explaining end with the budget, so as much is done as is used of it."""
+        return Step(words, OWN + (ENDING - OWN) * self.used())
 
     def suffices(self, cells: int, attempt: Callable[[slice], None]) -> bool:
         """Whether a plan on all cells would fit, by one on a few of them: planning costs at least in proportion."""

@@ -7,22 +7,21 @@ the method weighs them.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
-import numpy as np
-
 from reticent import catalogue, notebook, registry
-from reticent.budget import BUDGET, Clock
+from reticent.advising import advised, warned
+from reticent.budget import ENDING, OWN, Clock
 from reticent.door import a_job, called, door, names, optional, seconds, text
-from reticent.engines.engine import Working
+from reticent.engines.engine import Engine, Working
 from reticent.errors import JobError, RequestError
 from reticent.explaining import Explained, Trials, explain
 from reticent.job import Job
 from reticent.models.promises import Promises
-from reticent.models.shapes import Groups
 from reticent.outlooks import Outlook, compared, other_methods, outlook_of
 from reticent.owner.staging import scratch
+from reticent.populated import populated
 from reticent.publish import counted_by
 from reticent.recipe.recipe import Recipe
 from reticent.refusals import refuse_unable
@@ -33,8 +32,6 @@ from reticent.table.guessing import uncovered
 from reticent.table.joint import jointly
 from reticent.table.roles import Column
 from reticent.table.spelling import Spelled, spelled_alike
-
-OWN = 1 / (1 + BUDGET)  # the part of a run that reading and the job's own plan are
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,52 +88,40 @@ def check(
     own plan took; methods that were named are planned whatever they take.  `finished` is told each method's outlook.
     """
     refuse_unable(job)
-    clock, others, worker = Clock(budget), other_methods(job, methods), registry.engine(engine)
-    if getattr(worker, "distributed", False):
-        raise JobError(
-            f"The engine {worker.name} publishes, and does not check: explanations look at rows on one machine.",
-            attempt="--engine stream, or checking a sample of the rows.",
-        )
+    clock, others, worker = Clock(budget), other_methods(job, methods), _on_one_machine(engine)
     progress(Step("reading", 0))
     with scratch(None) as room:
         lazy, looked, counted = counted_by(worker, job, frame, Working(progress, room))
-    columns, cells = counted.columns, jointly(counted.cells) if job.jointly else counted.cells
+    job, columns = populated(job, counted.columns, counted.cells), counted.columns
+    cells = jointly(counted.cells) if job.jointly else counted.cells
     progress(Step(f"planning by {job.method.name}", OWN / 2))
     own, recipe = outlook_of(job, job.method, cells, columns, own=True)
     finished(own, counted.cells)
     clock.start()
     found = {job.method.name: own}
     for method in others:
-        _tell(progress, clock, f"planning by {method.name}")
+        progress(clock.step(f"planning by {method.name}"))
         if one := compared(job, method, cells, columns, clock if methods is None else None):
             found[method.name] = one
             finished(one, counted.cells)
-    _tell(progress, clock, "explaining")
+    progress(clock.step("explaining"))
     explained = _explained(job, cells, columns, own, recipe, clock.left)
-    progress(Step("looking at columns that are not generalized", 0.95))
+    progress(Step("looking at columns that are not generalized", ENDING))
     carried, spellings = associated(lazy, looked.carried, columns), spelled_alike(counted.cells)
-    warnings = (*uncovered(lazy, columns, carried), *looked.notices, *map(str, spellings), *_promised(job, cells))
+    warnings = (*uncovered(lazy, columns, carried), *looked.notices, *map(str, spellings), *warned(job, cells))
     unplanned = tuple(method.name for method in others if method.name not in found)
-    more = warnings, carried, _advice(job, cells, recipe), spellings, explained, unplanned
+    more = warnings, carried, advised(job, cells, recipe), spellings, explained, unplanned
     return Checked(counted.cells.rows, len(counted.cells), tuple(found.values()), *more)
 
 
-def _tell(progress: Callable[[str], None], clock: Clock, words: str) -> None:
-    """Comparing and explaining end with the budget: so much of it is used."""
-    progress(Step(words, OWN + (0.95 - OWN) * clock.used()))
-
-
-def _promised(job: Job, cells: Cells) -> list[str]:
-    """What a promise warns of on these cells."""
-    return [said for promise in job.promises if hasattr(promise, "warnings") for said in promise.warnings(cells)]
-
-
-def _advice(job: Job, cells: Cells, recipe: Recipe | None) -> tuple[Mapping[str, Any], ...]:
-    """What stages and promises propose."""
-    staged = [one for name in registry.STAGES for one in registry.stage(name).advice(cells, job.promises)]
-    groups = _groups(cells, recipe)
-    able = [promise for promise in job.promises if hasattr(promise, "advice")]
-    return (*staged, *(one for promise in able for one in promise.advice(groups, recipe is not None)))
+def _on_one_machine(engine: str) -> Engine:
+    worker = registry.engine(engine)
+    if getattr(worker, "distributed", False):
+        raise JobError(
+            f"The engine {worker.name} publishes, and does not check: explanations look at rows on one machine.",
+            attempt="--engine stream, or checking a sample of the rows.",
+        )
+    return worker
 
 
 def _explained(
@@ -160,10 +145,3 @@ def _explained(
 
     base = own.ail if method is job.method else measure(cells, job.promises) if left() else None
     return explain(cells, job.promises, recipe, Trials(measure, left, base))
-
-
-def _groups(cells: Cells, recipe: Recipe | None) -> Groups:
-    """The planned groups, or all rows as one where nothing was planned."""
-    if recipe is not None:
-        return replace(recipe, cells=cells).as_groups()
-    return Groups(cells, np.arange(len(cells)), cells.counts, np.array([0, len(cells)]))

@@ -18,12 +18,14 @@ from reticent.engines.engine import Counted
 from reticent.errors import AuditFailed, InternalError
 from reticent.job import Job
 from reticent.recipe.recipe import Recipe
+from reticent.table.population import People
 
 
 def handed(job: Job, counted: Counted, recipe: Recipe) -> Handed:
     """What the audit is given beside the files: the population that is promised about, and the source as it was counted."""
     population = next((p.population for p in job.promises if hasattr(p, "population")), None)
-    return Handed(population, counted.combinations, counted.times, partial(true_counts, recipe))
+    people = population.rows if isinstance(population, People) else population
+    return Handed(people, counted.combinations, counted.times, partial(true_counts, recipe))
 
 
 def true_counts(recipe: Recipe, column: str) -> dict[str, int]:

@@ -28,6 +28,7 @@ from reticent.methods.compose import left_to_method
 from reticent.methods.compose import plan as compose
 from reticent.methods.relabelled import relabelled
 from reticent.owner.staging import scratch
+from reticent.populated import populated
 from reticent.publish import counted_by
 from reticent.randomness import Random
 from reticent.recipe.group_labels import Labels, coalesce, labels_of, pad
@@ -196,14 +197,15 @@ def plan(
     refuse_unable(job)
     _refuse_request(job, frame, cells, watch)
     counted = count(job, frame=frame) if cells is None else jointly(cells) if job.jointly else cells
+    asked = populated(job, _declared(job, counted), counted).promises
     started = time.process_time()
     withholding = job.release.suppress_at_most
     rng = Random.of(seed)
-    recipe = compose(job.prepare, job.method, counted, job.promises, rng, withholding, progress, watch)
+    recipe = compose(job.prepare, job.method, counted, asked, rng, withholding, progress, watch)
     seconds = time.process_time() - started
     recipe = pad(replace(recipe, cells=counted), rng)
     labelled = merged and registry.writer(job.method.kind).generalizes
-    recipe = relabelled(left_to_method(job.prepare, job.promises), counted, recipe)
+    recipe = relabelled(left_to_method(job.prepare, asked), counted, recipe)
     return Plan(job, coalesce(recipe)[0] if labelled else recipe, seconds)
 
 

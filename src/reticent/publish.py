@@ -29,6 +29,7 @@ from reticent.owner.places import refuse_overlap
 from reticent.owner.recovery import recover
 from reticent.owner.staging import scratch as scratch_of
 from reticent.owner.staging import staged as staged_for
+from reticent.populated import populated
 from reticent.randomness import Random
 from reticent.recipe.group_labels import pad
 from reticent.recipe.kind import Writer
@@ -46,8 +47,6 @@ from reticent.table.roles import Column, Role, resolve, with_role
 from reticent.table.spelling import spelled_alike
 from reticent.table.supported import refuse_unsupported
 from reticent.together import Joining
-
-SHORT, LONG = (0.45, 0.75), (0.1, 0.9)  # the part of a run that planning is, roughly; longer by a method that searches
 
 
 @door(
@@ -87,16 +86,17 @@ def publish(
         rows, rng = Rows(counted.combinations, counted.times, job.source if frame is None else None), Random.of(seed)
         if target is not None:
             Ledger.of(ledger).refuse_again(target, rows, again)
-        writer, planned_until = planned(job, counted, rng, progress, worker)
-        progress(Step("writing", planned_until))
+        asked, (start, end) = populated(job, counted.columns, counted.cells), part_of_planning(job)
+        writer = planned(asked, counted, rng, within(progress, start, end), worker)
+        progress(Step("writing", end))
         with staged_for(target) as staged:
             fields = {**declared(job, rng, counted.cells), **writer.fields(counted.carried_types)}
             with writing(target):
                 pieces = writer.frames(worker.apply(counted, writer.recipe, rng, lazy, writer.place, how))
                 bundle.write(staged, pieces, fields, job.release.format)
                 del pieces
-            progress(Step("auditing", (1 + planned_until) / 2))
-            found = recount(staged, job, handed(job, counted, writer.recipe))
+            progress(Step("auditing", (1 + end) / 2))
+            found = recount(staged, job, handed(asked, counted, writer.recipe))
             noticed = (*begun, *looked.notices, *_noticed(job, counted.cells, writer))
             owned = to_own(job, rows, found, noticed, frame)
             return keep(staged, target, owned, ledger, progress, force=force, again=again)
@@ -143,20 +143,23 @@ def keep(
     return Release(target, owned=owned)
 
 
-def planned(job: Job, counted: Counted, rng: Random, progress: Progress, worker: Any = None) -> tuple[Writer, float]:
-    """The job's recipe, ready to be written as its method's kind, and how much of the run is done by then."""
-    start, end = LONG if getattr(job.method, "anytime", False) else SHORT
-    progress(Step("planning", start))
+def part_of_planning(job: Job) -> tuple[float, float]:
+    """The part of a run that planning is, roughly; longer by a method that searches."""
+    return (0.1, 0.9) if getattr(job.method, "anytime", False) else (0.45, 0.75)
+
+
+def planned(job: Job, counted: Counted, rng: Random, progress: Progress, worker: Any = None) -> Writer:
+    """The job's recipe, ready to be written as its method's kind."""
+    progress(Step("planning", 0))
     cells = jointly(counted.cells) if job.jointly else counted.cells
     if regions := getattr(worker, "regions", None):
         recipe = by_regions(job.method, cells, job.promises, rng, regions, worker.each)
     else:
-        at_most, told = job.release.suppress_at_most, within(progress, start, end)
-        recipe = plan(job.prepare, job.method, cells, job.promises, rng, at_most, told)
+        recipe = plan(job.prepare, job.method, cells, job.promises, rng, job.release.suppress_at_most, progress)
     ready = relabelled(left_to_method(job.prepare, job.promises), cells, pad(replace(recipe, cells=counted.cells), rng))
     writer = registry.writer(job.method.kind).of(ready, counted.columns)
     writer.recipe.check_conserved()
-    return writer, end
+    return writer
 
 
 def to_own(job: Job, rows: Rows, found: Audit, notices: Sequence[str], frame: Any = None) -> dict[str, Any]:

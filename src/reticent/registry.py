@@ -118,6 +118,8 @@ def plain(value: Any, *, public: bool = False) -> Any:
         return decimal if Fraction(repr(decimal)) == value else str(value)
     if isinstance(value, Path):
         return value.name if public else str(value)
+    if hasattr(value, "named"):
+        return plain(value.named, public=public)
     if isinstance(value, Mapping):
         return {key: plain(entry, public=public) for key, entry in value.items()}
     if isinstance(value, tuple | list):

@@ -67,7 +67,8 @@ LAYERS = {
     "schema": {"job", "registry", "table"},
     "catalogue": set(),
     "refusals": {"job", "methods", "registry", "table"},
-    "gate": {"audit", "engines", "job", "recipe"},
+    "gate": {"audit", "engines", "job", "recipe", "table"},
+    "populated": {"job", "table"},
     "publish": {
         "audit",
         "recipe",
@@ -76,6 +77,7 @@ LAYERS = {
         "methods",
         "opened",
         "owner",
+        "populated",
         "refusals",
         "release",
         "job",
@@ -90,6 +92,7 @@ LAYERS = {
         "job",
         "methods",
         "owner",  # where what does not fit memory is put
+        "populated",
         "publish",
         "recipe",
         "refusals",
@@ -125,11 +128,14 @@ LAYERS = {
     "explaining": {"models", "recipe", "registry", "table"},
     "budget": set(),
     "outlooks": {"budget", "job", "methods", "recipe", "registry", "table"},
+    "advising": {"job", "models", "recipe", "registry", "table"},
     "check": {
+        "advising",
         "budget",
         "outlooks",
         "explaining",
         "owner",  # where what does not fit memory is put
+        "populated",
         "publish",
         "refusals",
         "engines",

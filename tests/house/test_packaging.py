@@ -44,6 +44,13 @@ def test_what_the_dockerfile_runs_is_valid_shell_and_asks_for_extras_there_are()
     assert set(asked) <= set(PROJECT["optional-dependencies"])
 
 
+def test_the_readme_names_every_extra_in_a_line():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    named = re.findall(r"^\| ((?:`\w+`(?:, )?)+) \|", text, re.MULTILINE)
+    listed = {extra for names in named for extra in re.findall(r"`(\w+)`", names)}
+    assert set(PROJECT["optional-dependencies"]) <= listed
+
+
 def test_every_version_that_a_package_needs_is_pinned():
     pinned = set(re.findall(r"^([\w.-]+)==", (ROOT / "constraints.txt").read_text(encoding="utf-8"), re.MULTILINE))
     needed = [

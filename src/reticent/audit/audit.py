@@ -82,7 +82,7 @@ def audit(release: Any, *, source: Any = None, expect_digest: str | None = None,
         refuse_roles(given)
         subject = of_folder(folder_of(release), expect_digest, promises)
     rows, read_as = (None, "") if source is None else _source_rows(release, source, job, missing)
-    found = _audited(with_withheld(subject, rows), rows, Handed(population), missing)
+    found = _audited(with_withheld(subject, rows), rows, Handed(_people(release, population, job, missing)), missing)
     if read_as:
         found = replace(found, notes=(*found.notes, f"The source was read as it was published: {read_as}."))
     notes = () if job is None or subject.foreign else disagreements(subject, job)
@@ -94,6 +94,14 @@ def _source_rows(release: Any, source: Any, job: Any, missing: Sequence[str]) ->
     """The source read as `publish` read it, and how that differs from reading it plainly."""
     given, frame = reading_of(release, source, job, missing=missing)
     return collect(scan(given, frame), "Reading the source"), told(given)
+
+
+def _people(release: Any, population: Any, job: Any, missing: Sequence[str]) -> Any:
+    """The population, read as the source is."""
+    if population is None:
+        return None
+    given, frame = reading_of(release, population, job, missing=missing)
+    return collect(scan(given, frame), "Reading the population")
 
 
 def audit_staged(folder: Path, handed: Handed) -> Audit:

@@ -88,7 +88,10 @@ def risk(table: Any, *, quasi: Iterable[str] | None = None, columns: Mapping[str
          population: Any = None, threshold: object = THRESHOLD, missing: Sequence[str] = (), pairs: bool = True) -> Risk:  # fmt: skip
     """Risk of a release folder, an opened release, or any table: a path or a frame with the quasi-identifiers by name (all columns if none)."""
     found = _recounted(table, quasi, columns, job, missing)
-    people = None if population is None else population_sizes(found, population, missing)
+    people = None
+    if population is not None:
+        read, frame = reading_of(table, population, job, missing=missing)
+        people = population_sizes(found, read if frame is None else frame, read.missing)
     return of_groups(list(found.labels), found.groups.labels, found.groups.sizes, people, threshold, pairs=pairs)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,18 @@ from reticent.table.source import Source, collect, scan
 from reticent.table.supported import refuse_unsupported
 
 
+@dataclass(frozen=True, eq=False)
+class People:
+    """A population that was read, and what the promise calls it."""
+
+    named: Any
+    rows: pl.DataFrame
+
+
 def population_rows(population: Any) -> pl.LazyFrame:
     """The people, lazily, from a path, a `Source` or a frame."""
+    if isinstance(population, People):
+        return population.rows.lazy()
     if isinstance(population, Path | str):
         return scan(Source(path=str(population)))
     return scan(population) if isinstance(population, Source) else scan(Source(), population)
