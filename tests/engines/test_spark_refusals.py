@@ -142,8 +142,8 @@ def test_a_job_that_fails_because_it_was_cancelled_is_an_interruption():
     with pytest.raises(KeyboardInterrupt), faults.answering("Counting"):
         try:
             raise KeyboardInterrupt
-        finally:
-            raise RuntimeError("[SPARK_JOB_CANCELLED] the job was cancelled")
+        except KeyboardInterrupt:
+            raise RuntimeError("[SPARK_JOB_CANCELLED] the job was cancelled") from None
 
 
 def test_a_signal_cancels_before_it_interrupts():
@@ -153,9 +153,13 @@ def test_a_signal_cancels_before_it_interrupts():
     from reticent.engines.spark.interrupts import first
 
     said, handler = [], signal.getsignal(signal.SIGINT)
-    with pytest.raises(KeyboardInterrupt), first(lambda: said.append("cancelled")):
+
+    def interrupted() -> None:
         os.kill(os.getpid(), signal.SIGINT)
         signal.pause()
+
+    with pytest.raises(KeyboardInterrupt), first(lambda: said.append("cancelled")):
+        interrupted()
     assert said == ["cancelled"]
     assert signal.getsignal(signal.SIGINT) is handler
 
