@@ -139,11 +139,14 @@ def test_sparks_own_words_are_withheld(words, kind, said):
 
 
 def test_a_job_that_fails_because_it_was_cancelled_is_an_interruption():
-    with pytest.raises(KeyboardInterrupt), faults.answering("Counting"):
+    def cancelled() -> None:
         try:
             raise KeyboardInterrupt
         except KeyboardInterrupt:
             raise RuntimeError("[SPARK_JOB_CANCELLED] the job was cancelled") from None
+
+    with pytest.raises(KeyboardInterrupt), faults.answering("Counting"):
+        cancelled()
 
 
 def test_a_signal_cancels_before_it_interrupts():
