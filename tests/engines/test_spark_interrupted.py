@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import signal
 import threading
+import time
 
-import polars as pl
 import pytest
 
 import reticent as rt
@@ -15,10 +15,6 @@ from tests.engines.conftest import people
 
 pytestmark = [one_worker, pytest.mark.filterwarnings("ignore::ResourceWarning")]
 PHASES = ("reading", "planning", "writing", "writing: drawing outcomes", "writing: moving rows", "auditing")
-
-
-def context():
-    return spark().scan(rt.Source(), pl.DataFrame({"a": [1]})).session.sparkContext
 
 
 @pytest.mark.parametrize("phase", PHASES)
@@ -32,35 +28,29 @@ def test_ctrl_c_in_any_phase_leaves_nothing(phase, carrying, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_ctrl_c_while_tasks_run_cancels_them_and_leaves_nothing(job, tmp_path):
+def test_ctrl_c_while_tasks_run_cancels_them_and_leaves_nothing(job, tmp_path, tmp_path_factory):
     session = spark().scan(rt.Source(), people(60)).session
     frame = session.createDataFrame(people(60).to_arrow().to_pylist())
+    begun = tmp_path_factory.mktemp("begun") / "begun"
+    name = str(begun)
 
     def slowly(batches):
         import time
+        from pathlib import Path
 
-        time.sleep(300)
+        Path(name).touch()
+        time.sleep(3600)
         yield from batches
 
-    running = context()
-    begun = threading.Event()
-
     def press() -> None:
-        for _ in range(600):
-            tracker = running.statusTracker()
-            if any(tracker.getStageInfo(at).numActiveTasks for at in tracker.getActiveStageIds()):
-                begun.set()
-                os.kill(os.getpid(), signal.SIGINT)
-                return
-            threading.Event().wait(0.1)
+        while not begun.exists():
+            time.sleep(0.05)
+        os.kill(os.getpid(), signal.SIGINT)
 
-    pressing = threading.Thread(target=press, daemon=True)
-    pressing.start()
+    threading.Thread(target=press, daemon=True).start()
     with pytest.raises(KeyboardInterrupt):
         rt.publish(job, frame=frame.mapInArrow(slowly, frame.schema), to=tmp_path / "out", engine=spark())
-    pressing.join()
-    assert begun.is_set()
-    assert not running.statusTracker().getActiveStageIds()
+    assert not session.sparkContext.statusTracker().getActiveStageIds()
     assert not list(tmp_path.iterdir())
 
 

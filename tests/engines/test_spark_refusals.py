@@ -138,6 +138,35 @@ def test_sparks_own_words_are_withheld(words, kind, said):
     assert found.value.__suppress_context__
 
 
+def test_a_job_that_fails_because_it_was_cancelled_is_an_interruption():
+    def cancelled() -> None:
+        try:
+            raise KeyboardInterrupt
+        except KeyboardInterrupt:
+            raise RuntimeError("[SPARK_JOB_CANCELLED] the job was cancelled") from None
+
+    with pytest.raises(KeyboardInterrupt), faults.answering("Counting"):
+        cancelled()
+
+
+def test_a_signal_cancels_before_it_interrupts():
+    import os
+    import signal
+
+    from reticent.engines.spark.interrupts import first
+
+    said, handler = [], signal.getsignal(signal.SIGINT)
+
+    def interrupted() -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        signal.pause()
+
+    with pytest.raises(KeyboardInterrupt), first(lambda: said.append("cancelled")):
+        interrupted()
+    assert said == ["cancelled"]
+    assert signal.getsignal(signal.SIGINT) is handler
+
+
 def test_a_task_says_what_it_lacks_where_the_package_is_not():
     payload = b"\x80\x04cno_such_module\nthing\n."
     with pytest.raises(RuntimeError, match=f"{shim.LACKS}no_such_module;"):

@@ -11,10 +11,11 @@ import json
 import re
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from typing import Any
 
 from reticent import errors
+from reticent.engines.spark.interrupts import first, interruption
 from reticent.engines.spark.shim import LACKS
 from reticent.errors import DiskError, RequestError, ReticentError, SourceError
 
@@ -49,11 +50,14 @@ def answering(doing: str, session: Any = None) -> Iterator[None]:
     if context is not None:
         context.addJobTag(TAG)
     try:
-        yield
+        with nullcontext() if context is None else first(lambda: _cancelled(context)):
+            yield
     except BaseException as error:
         if context is not None:
             _ended(context)
-        if isinstance(error, ReticentError) or not isinstance(error, Exception):
+        if (stopped := interruption(error)) is not None:
+            raise stopped from None
+        if isinstance(error, ReticentError):
             raise
         raise _ours(error, doing) from None
     finally:
@@ -62,10 +66,15 @@ def answering(doing: str, session: Any = None) -> Iterator[None]:
                 context.removeJobTag(TAG)
 
 
-def _ended(context: Any) -> None:
-    """Our jobs cancelled, and their tasks waited for; a session that is gone has none."""
+def _cancelled(context: Any) -> None:
     with suppress(Exception):
         context.cancelJobsWithTag(TAG)
+
+
+def _ended(context: Any) -> None:
+    """Our jobs cancelled, and their tasks waited for; a session that is gone has none."""
+    _cancelled(context)
+    with suppress(Exception):
         until = time.monotonic() + PATIENCE
         while context.statusTracker().getActiveStageIds() and time.monotonic() < until:
             time.sleep(0.05)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import secrets
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -45,7 +46,6 @@ def rows_of(session: Any, source: Source, frame: Any, ship: bool) -> Distributed
     marks = () if frame is not None and not type(frame).__module__.startswith("pyspark.") else source.missing
     separate = frame is None and source.path is not None and _listed(source.path)[0].suffix.lower() in CSV
     filled = separate and source.empty == "value"
-    marks = (*marks, "") if separate and not filled else marks  # to Spark, a quoted empty field is a text
     return Distributed(found, Reading(types, marks, filled=filled), types, ship, tuple(again.elements()))
 
 
@@ -147,9 +147,11 @@ def _separated(session: Any, source: Source, paths: list[Path]) -> tuple[Any, Sc
     schema = StructType([StructField(name, StringType()) for name in numbered(len(names))])
     mark = source.delimiter or separated.likeliest_delimiter(paths[0])
     how = {"sep": mark, "quote": source.quote, "escape": source.quote or "\\", "encoding": source.encoding}
+    # A quoted empty field is a text, one without quotes is missing: Spark's own mark for both would be the same.
+    empty = {"emptyValue": "", "nullValue": secrets.token_hex(16)}
     with answering("Opening the files"):
         frame = session.read.schema(schema).options(
-            header="true", multiLine="true", mode="FAILFAST", enforceSchema="true", emptyValue="", **how
+            header="true", multiLine="true", mode="FAILFAST", enforceSchema="true", **how, **empty
         ).csv([_plain(path) for path in paths])  # fmt: skip
     return frame, [(name, pl.String()) for name in names]
 
