@@ -147,6 +147,19 @@ def test_rows_of_another_release_are_refused_or_said_and_a_digest_tells_them(kin
     assert not wrong
 
 
+@pytest.mark.parametrize("kind", ["generalized", "sampled"])
+def test_labels_that_cannot_be_read_are_no_bug_of_any_command(kind, made, tmp_path):
+    wrong = {}
+    for name in [name for name in DATA if name.startswith("a label")]:
+        folder = copied(made(kind), tmp_path / name / "release")
+        DATA[name](folder)
+        resealed(folder)
+        for reader in ("open", *GIVEN):
+            if (told := outcome(folder, reader)) not in (REFUSED, KEPT):
+                wrong[name, reader] = told
+    assert not wrong
+
+
 @pytest.mark.parametrize("kind", KINDS if ALL else KINDS[:1])
 def test_pages_that_open_to_enormous_ones_are_refused_within_2_gb_of_addresses(kind, made, tmp_path):
     folders = []

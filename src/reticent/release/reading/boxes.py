@@ -16,7 +16,6 @@ import polars as pl
 from reticent.errors import BundleDamaged
 from reticent.release.manifest import ColumnEntry
 from reticent.release.reading.cover import Cover, cover
-from reticent.release.reading.extent import Unreadable
 from reticent.release.reading.places import placed
 from reticent.release.reading.range_ends import RangeEnds, range_ends
 from reticent.table.cells import Cells
@@ -195,7 +194,7 @@ def _cover(entry: ColumnEntry, domain: Domain, labels: list[str | None], foreign
     texts = _texts(domain)
     try:
         found = placed(entry, labels, texts, foreign=foreign)
-    except Unreadable:
+    except (ValueError, RecursionError):  # Unreadable, or quoted and no JSON
         raise BundleDamaged(f"A label of column {domain.name!r} names no value of the source.") from None
     order = np.argsort(found.codes, kind="stable")  # several values may stand at one place: beyond a declared top
     places = found.codes[order]
