@@ -27,6 +27,7 @@ from pathlib import Path
 from tests.hospital import write
 place = Path(tempfile.mkdtemp(dir=os.environ.get("TMPDIR")))
 write(place / "hospital.csv")
+os.environ["RETICENT_LEDGER"] = str(place / "ledger")  # not the ledger of who measures
 
 def run(*words):
     command = [sys.executable, "-m", "reticent", *words]
