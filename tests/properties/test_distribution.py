@@ -161,27 +161,6 @@ def test_the_bounds_are_tight():
             )
 
 
-<<<<<<< HEAD
-=======
-@pytest.fixture(scope="module")
-def postgres(tmp_path_factory):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        pgserver = pytest.importorskip("pgserver", reason="pgserver has no wheel for this Python")
-
-        for attempt in range(4):  # two workers may set up their clusters at once, which its installer does not expect
-            try:
-                server = pgserver.get_server(tmp_path_factory.mktemp("postgres"), cleanup_mode="delete")
-                break
-            except Exception:
-                if attempt == 3:
-                    raise
-                time.sleep(2 + attempt)
-    yield server.get_uri()
-    server.cleanup()
-
-
->>>>>>> users
 def test_databases_give_the_same_numbers(made, tmp_path, postgres):
     urls = [f"sqlite:///{tmp_path}/r.db", f"duckdb:///{tmp_path}/r.duckdb", postgres]
     for at, (_, release) in enumerate(made[:5:2]):

@@ -24,27 +24,6 @@ def people() -> pl.DataFrame:
     )
 
 
-<<<<<<< HEAD
-=======
-@pytest.fixture(scope="session")
-def postgres(tmp_path_factory):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        pgserver = pytest.importorskip("pgserver", reason="pgserver has no wheel for this Python")
-
-        for attempt in range(4):  # two workers may set up their clusters at once, which its installer does not expect
-            try:
-                server = pgserver.get_server(tmp_path_factory.mktemp("postgres"), cleanup_mode="delete")
-                break
-            except Exception:
-                if attempt == 3:
-                    raise
-                time.sleep(2 + attempt)
-    yield server.get_uri()
-    server.cleanup()
-
-
->>>>>>> users
 @pytest.fixture(params=["postgresql", "duckdb", "sqlite"])
 def database(request, tmp_path):
     """The address of a database that holds the table `people`, and how its cells come back."""

@@ -1,7 +1,7 @@
 """Quotas split over partitions: how many of a partition's rows of a cell get which entry of the recipe.
 
 Of a cell's rows, N in all, the rows of entry e are a uniform subset of its quota's size; so the partitions' shares of the
-quotas are multivariate hypergeometric, drawn partition by partition and within one entry by entry (ADR 16).  NumPy refuses
+quotas are multivariate hypergeometric, drawn partition by partition and within one entry by entry (ADR 9).  NumPy refuses
 populations of 10^9; there each item is taken by itself with the probability n / N, and what is too much or too little is
 put right by as many uniform draws: every subset of the size n stays equally likely.
 """

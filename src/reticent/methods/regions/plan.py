@@ -1,4 +1,4 @@
-"""A plan in two levels (ADR 17): coarse regions from a sample, and an exact plan of each, wherever it is made.
+"""A plan in two levels (ADR 10): coarse regions from a sample, and an exact plan of each, wherever it is made.
 
 1. `coarse` cuts quasi-identifier space by a keyed sample.
 2. Each side of each cut is checked exactly, with the whole table's totals: a cut of which a side breaks a promise is taken back.
