@@ -54,6 +54,7 @@ class Advice:
     ranked: tuple[Mapping[str, Any], ...]
     refused: Mapping[str, str]
     compared: Comparison
+    sampled: bool = False  # whether it was measured on a part of the rows
 
     @property
     def candidates(self) -> list[Mapping[str, Any]]:
@@ -94,6 +95,10 @@ class Advice:
         said += [
             f"{row['kind']} ({row['name']}) gives up: {row['gives_up']}." for row in _one_of_each_kind(self.candidates)
         ]
+        if self.sampled:
+            said.append(
+                f"This is of {self.compared.people:,} rows drawn at random: of all rows another method may do best."
+            )
         return [*said, *(f"{name} was not measured: {why}" for name, why in self.refused.items())]
 
     def to_dict(self) -> dict[str, Any]:
@@ -148,7 +153,7 @@ def advise(
             why=next(iter(refused.values()), f"There is no {chosen.meaning}: no column holds numbers."),
             attempt="another purpose, or a weaker promise.",
         )
-    return Advice(purpose, ranked, refused, compared)
+    return Advice(purpose, ranked, refused, compared, rows is not None and len(setting.frame) == rows)
 
 
 def _ranked(compared: Comparison, chosen: Purpose) -> tuple[dict[str, Any], ...]:

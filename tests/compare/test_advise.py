@@ -54,6 +54,13 @@ def test_where_no_method_is_better_than_none_it_is_said():
     assert "No method is truly better than" in str(advice)
 
 
+def test_advice_from_a_part_of_the_rows_says_so():
+    advice = rt.advise(job(), frame=PEOPLE, purpose="counts", methods=["mondrian"], runs=1, rows=500)
+    assert "500 rows drawn at random: of all rows another method may do best" in str(advice)
+    whole = rt.advise(job(), frame=PEOPLE, purpose="counts", methods=["mondrian"], runs=1)
+    assert "drawn at random" not in str(whole)
+
+
 def test_what_cannot_be_advised_is_refused():
     with pytest.raises(rt.RequestError, match="no advice for 'fame'"):
         rt.advise(job(), frame=PEOPLE, purpose="fame")
