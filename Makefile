@@ -18,7 +18,7 @@ PEERS   := pycanon==1.3.6
 EXTRAS  := postgres,excel,statfiles,stats,query,charts,test,lint,browser,docs
 
 .NOTPARALLEL:
-.PHONY: help venv install build demo test faults hostile queries browser lint format bench docs docs-look studies install-check dist dist-check lock clean
+.PHONY: help venv install build demo test test-cluster faults hostile queries browser lint format bench docs docs-look studies install-check dist dist-check lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 12
@@ -44,6 +44,9 @@ hostile: $(VENV)/.test $(VENV)/.kernels ## try every forgery, with every reader,
 
 queries: $(VENV)/.test $(VENV)/.kernels ## ask 100,000 random questions of every kind and 1,500 draws of each random one
 	@RETICENT_QUERIES=all $(BIN)/python -m pytest -n $(JOBS) tests/query $(ARGS)
+
+test-cluster: $(VENV)/.test $(VENV)/.kernels ## kill an executor of Spark's local-cluster half-way (three Javas, about 70 CPU s)
+	@SPARK=all $(BIN)/python -m pytest tests/engines/test_spark_cluster.py $(ARGS)
 
 browser: $(VENV)/.test $(VENV)/.kernels ## try reports in a real browser, which is installed (Debian; pictures in build/screenshots)
 	@command -v chromium > /dev/null || apt-get install --yes --no-install-recommends chromium

@@ -19,6 +19,7 @@ from tests.engines.clusters import lacking, one_worker
 
 @pytest.mark.slow
 @one_worker
+@pytest.mark.skipif(os.environ.get("SPARK") != "all", reason="three Javas take about 70 CPU s: `make test-cluster`")
 @pytest.mark.skipif(not Path("/proc").exists(), reason="executors are found by /proc")
 def test_a_killed_executor_loses_and_duplicates_nothing(tmp_path):
     if lacking():

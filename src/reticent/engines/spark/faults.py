@@ -80,7 +80,7 @@ def _ended(context: Any) -> None:
             time.sleep(0.05)
 
 
-def _ours(error: Exception, doing: str) -> Exception:
+def _ours(error: BaseException, doing: str) -> Exception:
     words = str(error)
     if found := re.search(re.escape(MARK) + r"([A-Za-z0-9+/=]+);", words):
         return _as_told(json.loads(base64.b64decode(found[1])), doing)
@@ -101,7 +101,7 @@ def _ours(error: Exception, doing: str) -> Exception:
     )
 
 
-def _condition(error: Exception) -> str:
+def _condition(error: BaseException) -> str:
     """Spark's own name for what happened, which holds no value; or the type."""
     asked = getattr(error, "getCondition", None) or getattr(error, "getErrorClass", None)
     try:
