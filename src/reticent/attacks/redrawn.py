@@ -14,13 +14,13 @@ learned from; with few rows that counts.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from reticent import catalogue
-from reticent.attacks.score import Outcome, score
+from reticent.attacks.score import Outcome, score, wilson
 from reticent.attacks.seen import Seen, counted, of_cells
 from reticent.errors import RequestError, suggest
 from reticent.opened import Release
@@ -80,10 +80,21 @@ class Rows:
         whole = belief.sum(axis=1, keepdims=True)
         return np.where(whole > 0, belief / np.where(whole > 0, whole, 1), prior)
 
-    def outcome(self, name: str, belief: np.ndarray) -> Redrawn:
+    def shuffled(self, seed: int) -> Rows:
+        """The same rows with what they show dealt anew: a release that says nothing of anybody."""
+        value = np.repeat(np.arange(self.shown.shape[1]), self.shown.sum(axis=0).astype(np.int64))
+        point = np.repeat(np.arange(len(self.shown)), self.shown.sum(axis=1).astype(np.int64))
+        shown = np.zeros_like(self.shown)
+        np.add.at(shown, (point, np.random.default_rng(seed).permutation(value)), 1)
+        return replace(self, shown=shown)
+
+    def outcome(self, name: str, belief: np.ndarray, noise: np.ndarray) -> Redrawn:
+        """`noise`: what the same adversary believes of shuffled rows, for the control."""
         scored = score(name, belief, self.seen.truth, self._promised())
+        other = score(name, noise, self.seen.truth, None)
+        control = (other.success, *wilson(round(other.success * other.targets), other.targets))
         lifted = belief[self.shown.sum(axis=1) > 0][:, self.overall > 0] / self.overall[self.overall > 0]
-        fields = {field: getattr(scored, field) for field in scored.__dataclass_fields__}
+        fields = {field: getattr(scored, field) for field in scored.__dataclass_fields__} | {"control": control}
         return Redrawn(**fields, growth=float(lifted.max(initial=1.0)) - 1)
 
     def _promised(self) -> float | None:
@@ -92,18 +103,22 @@ class Rows:
         return min((catalogue.load(how)(one.parameters, self.overall) for one, how in rows if how), default=None)
 
 
-def matrix(release: Any, source: Any, *, missing: tuple[str, ...] = ()) -> Redrawn:
-    """The Bayesian who knows the matrix and the overall distribution."""
+def matrix(release: Any, source: Any, *, missing: tuple[str, ...] = (), seed: int = 1) -> Redrawn:
+    """The Bayesian who knows the matrix and the overall distribution; `seed` shuffles the control's values."""
     rows = Rows.of(release, source, missing)
-    return rows.outcome("matrix", rows.posterior(np.repeat(rows.overall[None, :], len(rows.shown), axis=0)))
+    prior = np.repeat(rows.overall[None, :], len(rows.shown), axis=0)
+    return rows.outcome("matrix", rows.posterior(prior), rows.shuffled(seed).posterior(prior))
 
 
-def matrix_learned(release: Any, source: Any, *, missing: tuple[str, ...] = (), prior: str = "release") -> Redrawn:
-    """The one with a better prior: learned from the release, or known of the source."""
+def matrix_learned(
+    release: Any, source: Any, *, missing: tuple[str, ...] = (), prior: str = "release", seed: int = 1
+) -> Redrawn:
+    """The one with a better prior: learned from the release, or known of the source; `seed` shuffles the control's values."""
     if prior not in PRIORS:
         raise RequestError(f"A prior of {prior!r} is not known.", attempt=suggest(str(prior), PRIORS))
     rows = Rows.of(release, source, missing)
-    return rows.outcome("matrix-learned", rows.posterior(learned(rows, prior)))
+    noise = rows.shuffled(seed)
+    return rows.outcome("matrix-learned", rows.posterior(learned(rows, prior)), noise.posterior(learned(noise, prior)))
 
 
 def learned(rows: Rows, prior: str) -> np.ndarray:
