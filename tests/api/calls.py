@@ -113,6 +113,9 @@ FITS: dict[str, set[str]] = {
     **{f"{name}.methods": NOTHING for name in ("compare", "advise")},
     **{f"{name}.rows": NOTHING for name in ("compare", "advise")},  # three rows are too few
     **{f"{name}.{part}": {"a number"} for name in ("compare", "advise") for part in ("runs", "seed")},
+    "Spark.master": TEXTS,
+    "Spark.config": {"an empty table"},
+    "Spark.regions": {"None", "a number"},
     "compare.attacks": {"None", "an empty list"},
     "compare.classification": {"None", "True"},
     "compare.tables": {"None", "an empty table"},
@@ -227,7 +230,7 @@ GOOD: dict[str, dict[str, Any]] = {
 
 
 def constructors() -> dict[str, Call]:
-    """Every promise, method and stage."""
+    """Every promise, method and stage, and the engine that has options."""
     from reticent import registry
 
     found: dict[str, Call] = {}
@@ -240,7 +243,7 @@ def constructors() -> dict[str, Call]:
             made: Any = load(name)
             needed = [one.name for one in signature(made).parameters.values() if one.default is Parameter.empty]
             found[made.__name__] = (made, GOOD.get(made.__name__, dict.fromkeys(needed, 3)))
-    return found
+    return {**found, "Spark": (rt.Spark, {})}
 
 
 def wrong_calls(calls: dict[str, Call]) -> Iterator[tuple[str, Callable[..., Any], dict[str, Any], bool]]:

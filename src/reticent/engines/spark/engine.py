@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from reticent.door import flag, optional, table, text, whole
 from reticent.engines import local
 from reticent.engines.engine import PLAINLY, Counted, Working
 from reticent.engines.expanded import expanded
@@ -45,6 +46,11 @@ class Spark:
     distributed: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        optional(text)(self.master, "master")
+        flag(self.ship, "ship")
+        for name, value in table(self.config, "config").items():
+            text(value, text(name, "config"))
+        optional(whole)(self.regions, "regions")
         if self.regions is not None and not 2 <= self.regions <= MOST_REGIONS:
             raise JobError(f"regions must be from 2 to {MOST_REGIONS:,}.", attempt="regions = 64.")
 
