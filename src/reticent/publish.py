@@ -81,8 +81,7 @@ def publish(
     begun = begin(target, ledger, force)
     progress(Step("reading", 0))
     with scratch_of(target) as room:
-        how = Working(progress, room)
-        lazy, looked, counted = counted_by(worker, job, frame, how)
+        lazy, looked, counted = counted_by(worker, job, frame, how := Working(progress, room))
         rows, rng = Rows(counted.combinations, counted.times, job.source if frame is None else None), Random.of(seed)
         if target is not None:
             Ledger.of(ledger).refuse_again(target, rows, again)
@@ -97,7 +96,7 @@ def publish(
                 del pieces
             progress(Step("auditing", (1 + end) / 2))
             found = recount(staged, job, handed(asked, counted, writer.recipe))
-            noticed = (*begun, *looked.notices, *_noticed(job, counted.cells, writer))
+            noticed = [*begun, *looked.notices, *_noticed(job, counted.cells, writer)]
             owned = to_own(job, rows, found, noticed, frame)
             return keep(staged, target, owned, ledger, progress, force=force, again=again)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from textwrap import fill
 
 from reticent import catalogue
 from tests.contract.table import held, rows
@@ -38,7 +39,7 @@ def page() -> str:
     notes: list[str] = []
     kinds = list(catalogue.KINDS)
     against = [[f"`{name}`", *(held(f"attack {name}", kind, notes) for kind in kinds)] for name in catalogue.ATTACKS]
-    reasons = "\n".join(f"{at}. {sentence}" for at, sentence in enumerate(notes, 1))
+    reasons = "\n".join(fill(f"{at}. {said}", 119, subsequent_indent="   ") for at, said in enumerate(notes, 1))
     return (
         f"{HEAD}\n{rows(['attack', 'the adversary', 'needs', 'promises that speak of it'], known)}"
         f"{KINDS_HEAD}\n{rows(['attack', *kinds], against)}\n{reasons}\n"
