@@ -9,8 +9,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 _NUMBERS = itertools.count()
+settings.register_profile("untimed", deadline=None)  # a test never asserts a time
+settings.load_profile("untimed")
 
 
 @pytest.fixture(scope="session", autouse=True)
