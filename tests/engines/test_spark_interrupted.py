@@ -28,7 +28,15 @@ def test_ctrl_c_in_any_phase_leaves_nothing(phase, carrying, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_ctrl_c_while_tasks_run_cancels_them_and_leaves_nothing(job, tmp_path, tmp_path_factory):
+@pytest.fixture
+def interruptible():
+    """Ctrl-C interrupts, also where whoever started the tests ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_ctrl_c_while_tasks_run_cancels_them_and_leaves_nothing(job, tmp_path, tmp_path_factory, interruptible):
     session = spark().scan(rt.Source(), people(60)).session
     frame = session.createDataFrame(people(60).to_arrow().to_pylist())
     begun = tmp_path_factory.mktemp("begun") / "begun"
