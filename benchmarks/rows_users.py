@@ -15,7 +15,7 @@ from benchmarks.measure import ROOT, Cost, measure
 from benchmarks.row import Row
 
 SECONDS = 10 / 0.25  # 10 CPU s on a machine that sorts the columns below in 0.25
-DEMO = 60 / 0.25
+DEMO = 60.0  # CPU s, of whatever machine
 
 MACHINE = """
 import numpy as np
@@ -107,7 +107,7 @@ def children() -> float:
 def demo_from_nothing() -> Row:
     """`make demo` in a fresh clone, in CPU seconds of all its processes; what is downloaded is not counted.
 
-    The machine is measured before and after, because minutes pass and others may share it.
+    The bar is of plain seconds.  The note says how long this machine sorts, before and after, since others may share it.
     """
     before = machine()
     with tempfile.TemporaryDirectory(prefix="reticent-") as folder:
@@ -121,8 +121,8 @@ def demo_from_nothing() -> Row:
             )
             took[part] = children() - used
     note = ", ".join(f"{part} {seconds:.1f}" for part, seconds in took.items())
-    sorting = (before + machine()) / 2
-    return Row(ours=sum(took.values()), reference=sorting, against="np.lexsort of 8 x 500k", at_most=DEMO, note=note)
+    note += f"; np.lexsort of 8 x 500k takes {before:.2f} before, {machine():.2f} after (0.25 elsewhere)"
+    return Row(ours=sum(took.values()), reference=DEMO, against="the 60 s it may cost", at_most=1, note=note)
 
 
 ROWS = [

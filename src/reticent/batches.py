@@ -17,7 +17,7 @@ from typing import Any
 
 import polars as pl
 
-from reticent import catalogue, registry
+from reticent import catalogue
 from reticent.door import a_job, a_ledger, an_engine, called, door, flag, optional, path, text, whole
 from reticent.errors import ColumnError, OutputExists, PromiseUnreachable
 from reticent.job import Job
@@ -28,6 +28,7 @@ from reticent.owner.ledger import Ledger
 from reticent.owner.places import PLACE, notes_folder, refuse_overlap, written_place
 from reticent.owner.recovery import recover
 from reticent.publish import publish
+from reticent.refusals import on_one_machine
 from reticent.release.disk import writing
 from reticent.step import Step
 from reticent.table import source as sources
@@ -68,11 +69,10 @@ def publish_batches(
 
     A batch that cannot keep the promise is left out and the summary says so; the others are published.
     """
-    to, book = Path(to), Ledger.of(ledger)
+    to, book, worker = Path(to), Ledger.of(ledger), on_one_machine(engine, "batches are cut on one machine")
     refuse_overlap(to, book.folder)
     recover(book.folder, [to])
     progress("reading")
-    worker = registry.engine(engine)
     rows = worker.held(worker.scan(job.source, frame))
     names = rows.collect_schema().names()
     if by not in names:

@@ -14,8 +14,8 @@ from reticent import catalogue, notebook, registry
 from reticent.advising import advised, warned
 from reticent.budget import ENDING, OWN, Clock
 from reticent.door import a_job, called, door, names, optional, seconds, text
-from reticent.engines.engine import Engine, Working
-from reticent.errors import JobError, RequestError
+from reticent.engines.engine import Working
+from reticent.errors import RequestError
 from reticent.explaining import Explained, Trials, explain
 from reticent.job import Job
 from reticent.models.promises import Promises
@@ -24,7 +24,7 @@ from reticent.owner.staging import scratch
 from reticent.populated import populated
 from reticent.publish import counted_by
 from reticent.recipe.recipe import Recipe
-from reticent.refusals import refuse_unable
+from reticent.refusals import on_one_machine, refuse_unable
 from reticent.step import Step
 from reticent.table.carried import Carried, associated
 from reticent.table.cells import Cells
@@ -88,7 +88,8 @@ def check(
     own plan took; methods that were named are planned whatever they take.  `finished` is told each method's outlook.
     """
     refuse_unable(job)
-    clock, others, worker = Clock(budget), other_methods(job, methods), _on_one_machine(engine)
+    worker = on_one_machine(engine, "checking looks at rows on one machine")
+    clock, others = Clock(budget), other_methods(job, methods)
     progress(Step("reading", 0))
     with scratch(None) as room:
         lazy, looked, counted = counted_by(worker, job, frame, Working(progress, room))
@@ -112,16 +113,6 @@ def check(
     unplanned = tuple(method.name for method in others if method.name not in found)
     more = warnings, carried, advised(job, cells, recipe), spellings, explained, unplanned
     return Checked(counted.cells.rows, len(counted.cells), tuple(found.values()), *more)
-
-
-def _on_one_machine(engine: str) -> Engine:
-    worker = registry.engine(engine)
-    if getattr(worker, "distributed", False):
-        raise JobError(
-            f"The engine {worker.name} publishes, and does not check: explanations look at rows on one machine.",
-            attempt="--engine stream, or checking a sample of the rows.",
-        )
-    return worker
 
 
 def _explained(

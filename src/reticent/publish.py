@@ -77,7 +77,7 @@ def publish(
     """
     target, worker = None if to is None else Path(to), registry.engine(engine)
     refuse_unable(job)
-    refuse_regions(job, getattr(worker, "regions", None))
+    refuse_regions(job, worker.regions)
     begun = begin(target, ledger, force)
     progress(Step("reading", 0))
     with scratch_of(target) as room:
@@ -147,12 +147,12 @@ def part_of_planning(job: Job) -> tuple[float, float]:
     return (0.1, 0.9) if getattr(job.method, "anytime", False) else (0.45, 0.75)
 
 
-def planned(job: Job, counted: Counted, rng: Random, progress: Progress, worker: Any = None) -> Writer:
+def planned(job: Job, counted: Counted, rng: Random, progress: Progress, worker: Engine) -> Writer:
     """The job's recipe, ready to be written as its method's kind."""
     progress(Step("planning", 0))
     cells = jointly(counted.cells) if job.jointly else counted.cells
-    if regions := getattr(worker, "regions", None):
-        recipe = by_regions(job.method, cells, job.promises, rng, regions, worker.each)
+    if worker.regions:
+        recipe = by_regions(job.method, cells, job.promises, rng, worker.regions, worker.each)
     else:
         recipe = plan(job.prepare, job.method, cells, job.promises, rng, job.release.suppress_at_most, progress)
     ready = relabelled(left_to_method(job.prepare, job.promises), cells, pad(replace(recipe, cells=counted.cells), rng))

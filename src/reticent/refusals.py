@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from reticent import registry
 from reticent.errors import JobError, listed, suggest
@@ -11,6 +12,9 @@ from reticent.methods.compose import left_to_method
 from reticent.methods.regions import refuse as refuse_whole
 from reticent.methods.weights import weights_of
 from reticent.table.roles import Column
+
+if TYPE_CHECKING:
+    from reticent.engines.engine import Engine
 
 
 def refuse_unable(job: Job) -> None:
@@ -46,6 +50,14 @@ def refuse_regions(job: Job, regions: int | None) -> None:
         return
     left = left_to_method(job.prepare, job.promises)
     refuse_whole(job.method, left, prepared=bool(job.prepare), withholding=bool(job.release.suppress_at_most))
+
+
+def on_one_machine(engine: str | Engine, doing: str) -> Engine:
+    """The engine that is asked for, if it works on this machine; `doing` says what needs that."""
+    worker = registry.engine(engine)
+    if worker.distributed:
+        raise JobError(f"The engine {worker.name} publishes whole tables: {doing}.", attempt="--engine stream.")
+    return worker
 
 
 def refuse_labels(job: Job) -> None:

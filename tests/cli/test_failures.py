@@ -9,7 +9,6 @@ import resource
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -19,6 +18,7 @@ from reticent.engines import local
 from reticent.owner import journal
 from reticent.release import bundle
 from tests.cli.conftest import CANARY, Place
+from tests.interrupting import interrupted
 
 
 def raising(error: BaseException):
@@ -150,22 +150,6 @@ STAGES = {
     "writing": "reticent.release.bundle._sealed",
     "auditing": "reticent.publish.recount",
 }
-WAITING = """\
-import importlib, pathlib, signal, sys, time
-signal.signal(signal.SIGINT, signal.default_int_handler)  # a suite in the background ignores Ctrl-C
-owner, _, name = {at!r}.rpartition(".")
-module, _, kind = owner.rpartition(".") if owner[owner.rindex(".") + 1].isupper() else (owner, "", "")
-owner = getattr(importlib.import_module(module), kind) if kind else importlib.import_module(module)
-before = getattr(owner, name)
-def wait(*given, **named):
-    found = before(*given, **named)
-    pathlib.Path({flag!r}).touch()
-    time.sleep(60)
-    return found
-setattr(owner, name, wait)
-from reticent.cli.main import main
-sys.exit(main(["publish", "job.toml", "-o", "a/release", "--json"]))
-"""
 
 
 @pytest.mark.parametrize(
@@ -175,22 +159,8 @@ sys.exit(main(["publish", "job.toml", "-o", "a/release", "--json"]))
 def test_ctrl_c_or_an_order_to_end_ends_with_130_and_nothing_is_written(place, tmp_path_factory, stage, number):
     before = place.contents()
     flag = tmp_path_factory.mktemp("flag") / "here"
-    script = WAITING.format(at=STAGES[stage], flag=str(flag))
-    process = subprocess.Popen(
-        [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    try:
-        until = time.monotonic() + 50
-        while not flag.exists() and process.poll() is None and time.monotonic() < until:
-            time.sleep(0.02)
-        assert flag.exists(), process.communicate(timeout=5)
-        process.send_signal(number)
-        out, err = process.communicate(timeout=30)
-    finally:
-        process.kill()
-    assert process.returncode == 130, err
+    err = interrupted(STAGES[stage], ["publish", "job.toml", "-o", "a/release"], flag, number)
     assert err == "Interrupted: Interrupted; nothing was written.\n"
-    assert json.loads(out)["error"]["exit_code"] == 130
     assert place.contents() == before
 
 

@@ -15,7 +15,7 @@ SETTINGS = {
     "spark.default.parallelism": "2",
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.codegen.wholeStage": "false",  # a few rows are not worth compiling for
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Dderby.stream.error.file=/dev/null",
     "spark.driver.memory": "1g",
 }
 MASTER = "local[2,3]"  # two cores, and a task may fail twice

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import signal
-import subprocess
-import sys
-import time
 
 import pytest
 
 from tests.cli.conftest import JOB
 from tests.faults.injected import SCENARIOS, changes_of, digests, spoil, stale, template
+from tests.interrupting import interrupted
 
 NAME = "replace by stream"
 SPILLED = ("scattered/", "ranks-", "release/entries")
@@ -66,21 +63,6 @@ PHASES = {
     "gathering": "reticent.engines.stream._shown",
     "writing": "reticent.release.bundle._sealed",
 }
-WAITING = """\
-import pathlib, pkgutil, signal, sys, time
-signal.signal(signal.SIGINT, signal.default_int_handler)  # a suite in the background ignores Ctrl-C
-owner, _, name = {at!r}.rpartition(".")
-owner = pkgutil.resolve_name(owner)
-before = getattr(owner, name)
-def wait(*given, **named):
-    found = before(*given, **named)
-    pathlib.Path({flag!r}).touch()
-    time.sleep(60)
-    return found
-setattr(owner, name, wait)
-from reticent.cli.main import main
-sys.exit(main(["publish", "job.toml", "-o", "out/release", "--engine", "stream", "--json"]))
-"""
 
 
 @pytest.mark.parametrize("phase", PHASES)
@@ -92,19 +74,6 @@ def test_ctrl_c_in_every_phase_ends_with_130_and_nothing_is_written(phase, tmp_p
     job = JOB.replace('city    = { role = "quasi-identifying", hierarchy = "city.csv" }', 'day = "insensitive"')
     (tmp_path / "job.toml").write_text(job + '\n[method]\nname = "burel"\n')
     before, flag = sorted(tmp_path.iterdir()), tmp_path.parent / f"{tmp_path.name}-flag"
-    script = WAITING.format(at=PHASES[phase], flag=str(flag))
-    process = subprocess.Popen(
-        [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    try:
-        until = time.monotonic() + 50
-        while not flag.exists() and process.poll() is None and time.monotonic() < until:
-            time.sleep(0.02)
-        assert flag.exists(), process.communicate(timeout=5)
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=30)
-    finally:
-        process.kill()
-    assert process.returncode == 130, err
-    assert json.loads(out)["error"]["exit_code"] == 130
+    words = ["publish", "job.toml", "-o", "out/release", "--engine", "stream"]
+    interrupted(PHASES[phase], words, flag, signal.SIGINT)
     assert sorted(tmp_path.iterdir()) == before

@@ -124,7 +124,7 @@ LAYERS = {
         "utility",
     },
     "advise": {"compare", "job", "registry", "showing"},
-    "batches": {"publish", "owner", "registry", "release", "job", "table"},
+    "batches": {"publish", "owner", "refusals", "release", "job", "table"},
     "explaining": {"models", "recipe", "registry", "table"},
     "budget": set(),
     "outlooks": {"budget", "job", "methods", "recipe", "registry", "table"},

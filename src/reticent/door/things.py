@@ -21,7 +21,9 @@ def an_engine(value: Any, name: str) -> Any:
     """The name of an engine, or an engine: what has its verbs."""
     if isinstance(value, str):
         return value
-    if isinstance(value, type) or not all(hasattr(value, verb) for verb in ("scan", "look", "count", "apply")):
+    if isinstance(value, type) or not all(
+        hasattr(value, verb) for verb in ("scan", "held", "typed", "look", "count", "apply", "each")
+    ):
         raise refuse(name, "the name of an engine", value, f'{name} = "stream", or rt.Spark(master="local[2]").')
     return value
 

@@ -6,7 +6,7 @@ what each promises about sameness.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
@@ -60,6 +60,15 @@ class Engine(Protocol):
     """The verbs of an engine.  Nothing outside `engines/` reads rows."""
 
     name: ClassVar[str]
+    distributed: ClassVar[bool]
+    """Whether rows are on other machines, where they cannot be looked at one by one."""
+
+    @property
+    def regions(self) -> int | None:
+        """How many regions are planned by themselves (`methods/regions`); None: the table is planned whole."""
+
+    def each(self, function: Callable[..., Any], asked: Iterable[tuple[Any, ...]]) -> list[Any]:
+        """What a function makes of each of some arguments, wherever this engine works; the results in the same order."""
 
     def scan(self, source: Source, frame: Any = None) -> Any:
         """The rows of a source or a frame, lazily, texts that mean missing as null: a Polars frame for one machine."""

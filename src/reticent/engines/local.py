@@ -7,7 +7,7 @@ the order of PRF(key, source position).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -137,6 +137,11 @@ class Local:
     """All rows in memory, by Polars."""
 
     name: ClassVar[str] = "local"
+    distributed: ClassVar[bool] = False
+    regions: ClassVar[None] = None
+
+    def each(self, function: Callable[..., Any], asked: Iterable[tuple[Any, ...]]) -> list[Any]:
+        return [function(*given) for given in asked]
 
     def scan(self, source: Source, frame: Any = None) -> pl.LazyFrame:
         return sources.scan(source, frame)

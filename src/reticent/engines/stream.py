@@ -8,7 +8,7 @@ altogether (ADR 8).  Of kinds that are sorted, buckets are read back into bucket
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,6 +55,11 @@ class Stream:
     """Rows piece by piece; what does not fit memory is on the release's disk."""
 
     name: ClassVar[str] = "stream"
+    distributed: ClassVar[bool] = False
+    regions: ClassVar[None] = None
+
+    def each(self, function: Callable[..., Any], asked: Iterable[tuple[Any, ...]]) -> list[Any]:
+        return [function(*given) for given in asked]
 
     def scan(self, source: Source, frame: Any = None) -> pl.LazyFrame:
         return sources.scan(source, frame, by_pieces=True)

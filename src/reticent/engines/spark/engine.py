@@ -66,6 +66,9 @@ class Spark:
 
         return rows_of(session_of(self.master, self.config), source, frame, self.ship)
 
+    def held(self, rows: Any) -> Any:
+        return rows
+
     def typed(self, rows: Any, columns: Mapping[str, Column]) -> Any:
         return rows.declared(columns)
 

@@ -1,0 +1,39 @@
+"""Every engine of the catalogue has every verb, and what it cannot do is refused before anything is read."""
+
+from __future__ import annotations
+
+import pytest
+
+import reticent as rt
+from reticent import catalogue, registry
+from reticent.engines.engine import Engine
+
+VERBS = [name for name in (*vars(Engine), *Engine.__annotations__) if not name.startswith("_")]
+
+
+@pytest.mark.parametrize("name", catalogue.ENGINES)
+def test_an_engine_has_every_verb(name):
+    assert {"scan", "held", "typed", "look", "count", "apply", "each", "regions", "distributed", "name"} <= set(VERBS)
+    assert [verb for verb in VERBS if not hasattr(registry.engine(name), verb)] == []
+
+
+@pytest.mark.parametrize("name", [name for name in catalogue.ENGINES if registry.engine(name).distributed])
+def test_what_needs_one_machine_is_refused_before_anything_is_read(name, tmp_path):
+    job = rt.Job(
+        source=str(tmp_path / "absent.csv"), columns={"a": rt.quasi(), "s": rt.sensitive()}, promises=[rt.KAnonymity(2)]
+    )
+    with pytest.raises(rt.RequestError, match="checking looks at rows on one machine"):
+        rt.check(job, engine=name)
+    with pytest.raises(rt.RequestError, match="batches are cut on one machine"):
+        rt.publish_batches(job, "day", tmp_path / "out", engine=name)
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_engine_that_lacks_a_verb_is_refused_at_the_door(tmp_path):
+    class Half:
+        def scan(self): ...
+
+        look = count = apply = scan
+
+    with pytest.raises(rt.RequestError, match="engine must be the name of an engine"):
+        rt.publish(rt.Job(columns={"a": rt.quasi()}, promises=[rt.KAnonymity(2)]), engine=Half())
