@@ -88,8 +88,8 @@ def check(
     own plan took; methods that were named are planned whatever they take.  `finished` is told each method's outlook.
     """
     refuse_unable(job)
-    worker = on_one_machine(engine, "checking looks at rows on one machine")
-    clock, others = Clock(budget), other_methods(job, methods)
+    worker, clock = on_one_machine(engine, "checking looks at rows on one machine"), Clock(budget)
+    others = other_methods(job, methods)
     progress(Step("reading", 0))
     with scratch(None) as room:
         lazy, looked, counted = counted_by(worker, job, frame, Working(progress, room))
@@ -97,9 +97,9 @@ def check(
     cells = jointly(counted.cells) if job.jointly else counted.cells
     progress(Step(f"planning by {job.method.name}", OWN / 2))
     own, recipe = outlook_of(job, job.method, cells, columns, own=True)
+    found = {job.method.name: own}
     finished(own, counted.cells)
     clock.start()
-    found = {job.method.name: own}
     for method in others:
         progress(clock.step(f"planning by {method.name}"))
         if one := compared(job, method, cells, columns, clock if methods is None else None):
@@ -110,9 +110,8 @@ def check(
     progress(Step("looking at columns that are not generalized", ENDING))
     carried, spellings = associated(lazy, looked.carried, columns), spelled_alike(counted.cells)
     warnings = (*uncovered(lazy, columns, carried), *looked.notices, *map(str, spellings), *warned(job, cells))
-    unplanned = tuple(method.name for method in others if method.name not in found)
-    more = warnings, carried, advised(job, cells, recipe), spellings, explained, unplanned
-    return Checked(counted.cells.rows, len(counted.cells), tuple(found.values()), *more)
+    more = advised(job, cells, recipe), spellings, explained, tuple(one.name for one in others if one.name not in found)
+    return Checked(counted.cells.rows, len(counted.cells), tuple(found.values()), warnings, carried, *more)
 
 
 def _explained(

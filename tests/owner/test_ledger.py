@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -81,6 +82,7 @@ def test_it_holds_no_value_and_its_hashes_need_its_key(tmp_path):
     for name in ("one", "two"):
         rt.publish(job(), frame=people(), to=tmp_path / name, ledger=tmp_path / f"of-{name}")
         held = b"".join(path.read_bytes() for path in (tmp_path / f"of-{name}").rglob("*") if path.is_file())
+        held = re.sub(rb"[0-9a-f]{32,}", b"", held)  # a hash holds five given digits by chance
         for value in (*people()["zip"].cast(str).to_list(), "mumps"):
             assert value.encode() not in held
         marks.append(Ledger.of(tmp_path / f"of-{name}").entries()[0]["content"])
