@@ -12,6 +12,9 @@ from typing import get_type_hints
 import pytest
 
 import reticent as rt
+import reticent.query.database  # all three are loaded before one is replaced, else they would keep the replacement
+import reticent.release.database
+import reticent.table.database
 from reticent.cli.app import COMMANDS, command
 from reticent.redaction import redacted
 from tests.cli.conftest import CITIES, JOB, Place, people, write_csv
