@@ -45,8 +45,11 @@ def distinct_rows(path: Path, names: list[str]) -> tuple[pl.DataFrame, np.ndarra
             here, count = _counted([numbers for numbers, _ in local], [len(values) for _, values in local])
             for place, (column, (_, values)) in enumerate(zip(columns, local, strict=True)):
                 here[:, place] = column.add(values)[here[:, place]]
-            del local
             sizes = [len(column.number) for column in columns]
+            if at == 0 and sizes == [len(values) for _, values in local]:  # no value twice: distinct as counted
+                codes, times = here, count
+                continue
+            del local
             codes, times = _merged(np.concatenate([codes, here]), np.concatenate([times, count]), sizes)
     frame = {}
     for place, (name, column) in enumerate(zip(names, columns, strict=True)):
