@@ -57,7 +57,7 @@ def encode_cells(counted: pl.DataFrame, columns: Mapping[str, Column]) -> tuple[
     codings, lacking = {}, []
     for name in (*quasi, *sensitive):
         try:
-            codings[name] = coding(name, columns[name], _as_text(counted[name]), counts)
+            codings[name] = coding(name, columns[name], *_as_text(counted[name], counts))
         except HierarchyError as error:
             lacking.append(error)
     if lacking:
@@ -65,7 +65,7 @@ def encode_cells(counted: pl.DataFrame, columns: Mapping[str, Column]) -> tuple[
 
     def coded(names: list[str]) -> np.ndarray:
         parts = [codings[name].encode(counted[name]) for name in names]
-        return np.column_stack(parts).astype(np.int32) if parts else np.zeros((len(counts), 0), np.int32)
+        return np.column_stack(parts).astype(np.int32, copy=False) if parts else np.zeros((len(counts), 0), np.int32)
 
     return gather(
         tuple(codings[name].domain for name in quasi),
@@ -76,8 +76,15 @@ def encode_cells(counted: pl.DataFrame, columns: Mapping[str, Column]) -> tuple[
     )
 
 
-def _as_text(series: pl.Series) -> pl.Series:
-    return series.cast(pl.String) if isinstance(series.dtype, pl.Categorical) else series
+def _as_text(series: pl.Series, counts: np.ndarray) -> tuple[pl.Series, np.ndarray]:
+    """Categories as texts, each once and with the rows that hold it; other columns as they are."""
+    if not isinstance(series.dtype, pl.Categorical):
+        return series, counts
+    values = series.unique()
+    held, number = values.to_physical(), series.to_physical()
+    missing = int(number.max() or 0) + 1  # type: ignore[arg-type]  # a number of categories
+    rows = np.bincount(number.fill_null(missing).to_numpy(), weights=counts, minlength=missing + 1)
+    return values.cast(pl.String), rows[held.fill_null(missing).to_numpy()].astype(np.int64)
 
 
 def coding(name: str, column: Column, series: pl.Series, counts: np.ndarray) -> Coding:
