@@ -19,7 +19,7 @@ from reticent.table.domain import Domain, range_domain, tree_domain
 from reticent.table.ends import Ends, clipped, refuse_unordered
 from reticent.table.hierarchy import Hierarchy
 from reticent.table.label_styles import styled
-from reticent.table.parsing import comparable, dates, guessed, numbers
+from reticent.table.parsing import as_texts, comparable, dates, guessed, numbers
 from reticent.table.roles import Column, Role, with_role
 from reticent.table.spelling import folded
 
@@ -57,7 +57,7 @@ def encode_cells(counted: pl.DataFrame, columns: Mapping[str, Column]) -> tuple[
     codings, lacking = {}, []
     for name in (*quasi, *sensitive):
         try:
-            codings[name] = coding(name, columns[name], *_as_text(counted[name], counts))
+            codings[name] = coding(name, columns[name], *as_texts(counted[name], counts))
         except HierarchyError as error:
             lacking.append(error)
     if lacking:
@@ -74,17 +74,6 @@ def encode_cells(counted: pl.DataFrame, columns: Mapping[str, Column]) -> tuple[
         coded(sensitive),
         counts,
     )
-
-
-def _as_text(series: pl.Series, counts: np.ndarray) -> tuple[pl.Series, np.ndarray]:
-    """Categories as texts, each once and with the rows that hold it; other columns as they are."""
-    if not isinstance(series.dtype, pl.Categorical):
-        return series, counts
-    values = series.unique()
-    held, number = values.to_physical(), series.to_physical()
-    missing = int(number.max() or 0) + 1  # type: ignore[arg-type]  # a number of categories
-    rows = np.bincount(number.fill_null(missing).to_numpy(), weights=counts, minlength=missing + 1)
-    return values.cast(pl.String), rows[held.fill_null(missing).to_numpy()].astype(np.int64)
 
 
 def coding(name: str, column: Column, series: pl.Series, counts: np.ndarray) -> Coding:
