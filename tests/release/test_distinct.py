@@ -6,8 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
+from reticent.release import distinct
 from reticent.release.data import count_data, read_data
 from reticent.release.distinct import NEAR, distinct_rows
 
@@ -53,3 +56,23 @@ def test_some_columns_can_be_read_or_counted_alone(suffix, tmp_path: Path):
     assert read_data(path, schema, only=["c", "a"]).equals(frame.select("a", "c"))
     found, times = count_data(path, schema, only=["a", "c"])
     assert dict(zip(found["a"], times.tolist(), strict=True)) == {1: 2, 2: 1}
+
+
+@pytest.mark.parametrize("dense", [1, 30, 200, 1 << 21])
+@pytest.mark.parametrize("groups", [300, 5000])
+def test_few_and_many_combinations_are_counted_alike(dense, groups, tmp_path: Path, monkeypatch):
+    monkeypatch.setattr(distinct, "DENSE", dense)
+    rng = np.random.default_rng(5)
+    texts = rng.choice(["a", "b", "c", None], 2000)
+    frame = pl.DataFrame({"a": texts, "b": rng.integers(0, 9, 2000), "c": rng.integers(5, 7, 2000), "d": texts})
+    frame.write_parquet(tmp_path / "data.parquet", row_group_size=groups)
+    found, times = distinct_rows(tmp_path / "data.parquet", frame.columns)
+    assert len(set(found.rows())) == len(found)
+    assert Counter(dict(zip(found.rows(), times.tolist(), strict=True))) == Counter(frame.rows())
+
+
+def test_a_dictionary_that_lists_a_value_twice_makes_no_two_rows_of_it(tmp_path: Path):
+    twice = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, 0], pa.int32()), pa.array(["x", "x", "y"]))
+    pq.write_table(pa.table({"a": twice}), tmp_path / "data.parquet", store_schema=False)
+    found, times = distinct_rows(tmp_path / "data.parquet", ["a"])
+    assert dict(zip(found["a"], times.tolist(), strict=True)) == {"x": 3, "y": 1}

@@ -1,6 +1,6 @@
 """The local engine: rows in memory, by Polars.
 
-One group-by counts the rows into cells.  Where no other column is carried, the release is expanded from cells in shuffled
+One pass counts the rows into cells.  Where no other column is carried, the release is expanded from cells in shuffled
 order (or in a recipe's own, where that is a function of what is published) and rows are not read twice; otherwise each row finds its cell by a join and its outcome by its rank in the cell,
 the order of PRF(key, source position).
 """
@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 
 from reticent.engines.changed import Tally, read_again
+from reticent.engines.combinations import combinations
 from reticent.engines.engine import PLAINLY, Counted, Working
 from reticent.engines.locate import cells_of_rows
 from reticent.errors import SourceError
@@ -30,30 +31,26 @@ from reticent.table.typed_rows import typed
 
 
 def count(lazy: pl.LazyFrame, columns: Mapping[str, Column], rows_per_person: int = 1) -> Counted:
-    """Rows -> cells, by one group-by."""
+    """Rows -> cells, by one pass over them."""
     keys = [*with_role(columns, Role.QUASI), *with_role(columns, Role.SENSITIVE)]
-    combinations = collect(
-        keyed(lazy.select(keys), keys).group_by(keys).len(name=COUNT), "Counting the rows", engine="streaming"
-    )
-    return counted_of(combinations, lazy.collect_schema(), columns, rows_per_person)
+    counted = combinations(keyed(lazy.select(keys), keys), COUNT, "Counting the rows")
+    return counted_of(counted, lazy.collect_schema(), columns, rows_per_person)
 
 
 def counted_of(
-    combinations: pl.DataFrame, schema: pl.Schema, columns: Mapping[str, Column], rows_per_person: int = 1
+    counted: pl.DataFrame, schema: pl.Schema, columns: Mapping[str, Column], rows_per_person: int = 1
 ) -> Counted:
     """Cells from counted combinations of rows with this schema."""
-    if not len(combinations):
+    if not len(counted):
         raise SourceError("The source has a header and no rows.", attempt="a file with at least k rows.")
     keys = [*with_role(columns, Role.QUASI), *with_role(columns, Role.SENSITIVE)]
     texts = [pl.col(name).cast(pl.String) for name in keys if is_text(schema[name]) and schema[name] != pl.String]
-    cells, cell = encode_cells(combinations.with_columns(texts), columns)
+    cells, cell = encode_cells(counted.with_columns(texts), columns)
     carried = {
         name: "String" if is_text(schema[name]) else str(schema[name]) for name in with_role(columns, Role.INSENSITIVE)
     }
-    times = combinations[COUNT].to_numpy().astype(np.int64)
-    return Counted(
-        replace(cells, rows_per_person=rows_per_person), columns, combinations.drop(COUNT), cell, times, carried
-    )
+    times = counted[COUNT].to_numpy().astype(np.int64)
+    return Counted(replace(cells, rows_per_person=rows_per_person), columns, counted.drop(COUNT), cell, times, carried)
 
 
 def keyed(lazy: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:

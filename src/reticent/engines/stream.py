@@ -86,7 +86,7 @@ class Stream:
     def count(
         self, rows: pl.LazyFrame, columns: Mapping[str, Column], rows_per_person: int = 1, how: Working = PLAINLY
     ) -> Counted:
-        """The group-by of `local` streams already: it holds combinations, and no rows."""
+        """The count of `local` takes pieces already: it holds combinations, and few rows."""
         return local.count(rows, columns, rows_per_person)
 
     def apply(

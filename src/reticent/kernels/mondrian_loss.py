@@ -150,7 +150,8 @@ class Sweep:
     cost: cython.double[:, ::1]
     allowed: cython.char[::1]
     order: cython.int[:, ::1]
-    rank: cython.int[::1]  # the run of each row
+    rank: cython.int[::1]  # the run of each row, where rows were sorted
+    own: cython.ulonglong[:, :, ::1]  # the box of each code, where they were not
     tally: cython.longlong[::1]
     code: cython.int[::1]  # of each run
     upto: cython.longlong[::1]  # rows of all runs up to each
@@ -176,6 +177,8 @@ class Sweep:
         self.order = np.empty((2, rows), np.int32)
         self.rank = np.empty(rows, np.int32)
         self.tally = np.zeros(2 * rows + 257, np.int64)
+        span = int(np.minimum(spans.max(initial=1), 2 * rows + 64))
+        self.own = np.empty((2, span, np.asarray(words).shape[1]), np.uint64)
         self.code = np.empty(runs + 1, np.int32)
         self.upto = np.empty(runs + 1, np.int64)
         self.part = np.empty((6, runs + 1, np.asarray(words).shape[1]), np.uint64)
@@ -251,7 +254,7 @@ class Sweep:
     @cython.nogil
     @cython.exceptval(check=False)
     def find_runs(self) -> cython.void:
-        """Number the rows by their code: from a table where the span is short, else by sorting."""
+        """The runs of equal codes and their boxes: from a table where the span is short, else by sorting."""
         r: cython.Py_ssize_t
         x: cython.int
         run: cython.Py_ssize_t = 0
@@ -274,6 +277,7 @@ class Sweep:
             self.upto[run] += self.count[start + self.order[0, r]]
             self.rank[self.order[0, r]] = run
         self.runs = run + 1
+        self.own_boxes()
 
     @cython.cfunc
     @cython.nogil
@@ -281,24 +285,51 @@ class Sweep:
     def short_runs(
         self, start: cython.Py_ssize_t, n: cython.Py_ssize_t, lo: cython.int, span: cython.Py_ssize_t
     ) -> cython.void:
-        """Runs of a column whose codes span few values: their codes, the rows up to each, and the run of each row."""
+        """Runs of a column whose codes span few values: their codes, the rows up to each, and the box of each."""
         r: cython.Py_ssize_t
         c: cython.Py_ssize_t
+        w: cython.Py_ssize_t
+        row: cython.ulonglong
+        within: cython.ulonglong
         rows: cython.longlong = 0
-        self.runs = 0
+        width: cython.Py_ssize_t = self.width
         for c in range(span):
             self.tally[c] = 0
+            for w in range(width):
+                self.own[0, c, w] = ONES ^ self.guard
+                self.own[1, c, w] = 0
         for r in range(n):
-            self.tally[self.code_of(r)] += self.count[start + r]
+            c = self.code_of(r)
+            self.tally[c] += self.count[start + r]
+            within = self.guard
+            for w in range(width):
+                row = self.packed[r * width + w]
+                within &= ((row | self.guard) - self.own[0, c, w]) & ((self.own[1, c, w] | self.guard) - row)
+            if within != self.guard:  # most rows lie in their run's box: what is not written need not be waited for
+                self.widen(r, c)
+        self.runs = 0
         for c in range(span):
             if self.tally[c] > 0:
                 rows += self.tally[c]
                 self.code[self.runs] = lo + c
                 self.upto[self.runs] = rows
-                self.tally[c] = self.runs
+                for w in range(width):
+                    self.part[OWN, self.runs, w] = self.own[0, c, w]
+                    self.part[OWN + 1, self.runs, w] = self.own[1, c, w]
                 self.runs += 1
-        for r in range(n):
-            self.rank[r] = self.tally[self.code_of(r)]
+
+    @cython.cfunc
+    @cython.inline
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def widen(self, r: cython.Py_ssize_t, c: cython.Py_ssize_t) -> cython.void:
+        """The box of a code with one row more."""
+        w: cython.Py_ssize_t
+        row: cython.ulonglong
+        for w in range(self.width):
+            row = self.packed[r * self.width + w]
+            self.own[0, c, w] = _lesser(row, self.own[0, c, w], self.guard, self.lane - 1)
+            self.own[1, c, w] = _greater(row, self.own[1, c, w], self.guard, self.lane - 1)
 
     @cython.cfunc
     @cython.nogil
@@ -341,9 +372,8 @@ class Sweep:
     @cython.nogil
     @cython.exceptval(check=False)
     def measure_runs(self) -> cython.void:
-        """The boxes of each run: its own, of all up to it, of all from it on."""
+        """The boxes of all runs up to each, and of all from it on."""
         run: cython.Py_ssize_t
-        self.own_boxes()
         self.join(UPTO, 0, 0)
         for run in range(1, self.runs):
             self.join(UPTO, run, run - 1)
@@ -355,7 +385,7 @@ class Sweep:
     @cython.nogil
     @cython.exceptval(check=False)
     def own_boxes(self) -> cython.void:
-        """Least and greatest codes of each run."""
+        """Least and greatest codes of each run of sorted rows."""
         r: cython.Py_ssize_t
         w: cython.Py_ssize_t
         run: cython.Py_ssize_t

@@ -117,7 +117,9 @@ def _box(
     high: cython.ulonglong = low
     for r in range(start + 1, stop):
         row = words[r, w]
-        within = ((row | GUARD) - low) & GUARD  # the guard stays where row >= low
+        if ((row | GUARD) - low) & ((high | GUARD) - row) & GUARD == GUARD:
+            continue  # most rows lie between: the guards stay where row >= low and where high >= row
+        within = ((row | GUARD) - low) & GUARD
         within -= within >> 31
         low = (low & within) | (row & ~within)
         within = ((high | GUARD) - row) & GUARD

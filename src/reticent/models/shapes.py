@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
+from reticent.kernels.group_order import by_group
 from reticent.models.caps import Caps
 from reticent.table.cells import Cells
 
@@ -52,6 +53,14 @@ class Groups:
         size = self.cells.sensitive[column].size
         flat = self.group * size + self.cells.values[self.cell, column]
         return np.bincount(flat, weights=self.quota, minlength=len(self) * size).astype(np.int64).reshape(-1, size)
+
+
+def rows_by_group(group: np.ndarray, groups: int) -> tuple[np.ndarray, np.ndarray]:
+    """The rows of each group, one group after another and in their own order, and where each group begins and the last ends."""
+    offsets = np.append(0, np.cumsum(np.bincount(group, minlength=groups)))
+    order = np.empty(len(group), np.int64)
+    by_group(np.ascontiguousarray(group, np.int64), offsets.copy(), order)
+    return order, offsets
 
 
 Check = Callable[[Groups], np.ndarray]

@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
+from reticent.models.shapes import Groups
 from reticent.randomness import Random
-from reticent.recipe.recipe import WITHHELD, Padded, Recipe
+from reticent.recipe.recipe import Padded, Recipe, spans_of
 from reticent.table.domain import Domain, TreeDomain
 from reticent.table.label_styles import narrowed
 from reticent.table.printed import PaddedDomain, PrintedDomain
@@ -68,13 +69,15 @@ def _of_what_is_published(recipe: Recipe) -> Recipe:
 def labels_of(recipe: Recipe) -> Labels:
     """The labels of the groups as they are, whether or not two of them are equal."""
     texts, columns = [], []
+    groups = recipe.as_groups()
+    codes = recipe.cells.codes.take(groups.cell, axis=0)  # all columns at once: cells lie where their rows do not
     for at, domain in enumerate(recipe.cells.quasi):
         if at in recipe.padded:
             labels, of_group = _distinct(recipe.padded[at].labels, np.arange(recipe.groups))
         elif isinstance(domain, TreeDomain) and (domain.style or recipe.labels) == "sets":
-            labels, of_group = _sets(recipe, domain, at)
+            labels, of_group = _sets(groups, domain, codes[:, at])
         else:
-            labels, of_group = _spans(domain, *recipe.spans_of(at))
+            labels, of_group = _spans(domain, *spans_of(groups, codes[:, at]))
         texts.append(labels)
         columns.append(of_group)
     return Labels(tuple(texts), np.column_stack(columns).astype(np.int32))
@@ -86,22 +89,21 @@ def _spans(domain: Domain, lower: np.ndarray, upper: np.ndarray) -> tuple[list[s
     return _distinct(labels, of_group)
 
 
-def _sets(recipe: Recipe, domain: Domain, at: int) -> tuple[list[str | None], np.ndarray]:
-    if domain.size <= 64:
-        return _masks(recipe, domain, at)
-    kept = recipe.group != WITHHELD  # a row that is not published counts: the label is the whole group's
-    held = np.unique(recipe.group[kept] * domain.size + recipe.cells.codes[recipe.cell[kept], at])
-    starts = np.flatnonzero(np.diff(held // domain.size, prepend=-1))
-    members = np.split(held % domain.size, starts[1:])
-    return _distinct(domain.set_labels(members), np.arange(recipe.groups))
-
-
-def _masks(recipe: Recipe, domain: Domain, at: int) -> tuple[list[str | None], np.ndarray]:
-    """Of a small domain: a bit for each value that a group holds, and each set of them spelled out once."""
-    groups = recipe.as_groups()
+def _sets(groups: Groups, domain: Domain, codes: np.ndarray) -> tuple[list[str | None], np.ndarray]:
+    """A row that is not published counts: the label is the whole group's."""
     if not len(groups):
         return [], np.zeros(0, np.int32)
-    bits = (np.uint64(1) << np.arange(64, dtype=np.uint64))[recipe.cells.codes[groups.cell, at]]
+    if domain.size <= 64:
+        return _masks(groups, domain, codes)
+    held = np.unique(groups.group * domain.size + codes)
+    starts = np.flatnonzero(np.diff(held // domain.size, prepend=-1))
+    members = np.split(held % domain.size, starts[1:])
+    return _distinct(domain.set_labels(members), np.arange(len(groups)))
+
+
+def _masks(groups: Groups, domain: Domain, codes: np.ndarray) -> tuple[list[str | None], np.ndarray]:
+    """Of a small domain: a bit for each value that a group holds, and each set of them spelled out once."""
+    bits = (np.uint64(1) << np.arange(64, dtype=np.uint64))[codes]
     masks, of_group = np.unique(np.bitwise_or.reduceat(bits, groups.offsets[:-1]), return_inverse=True)
     spread = np.unpackbits(masks.astype("<u8").view(np.uint8).reshape(-1, 8), axis=1, bitorder="little")
     members = np.nonzero(spread)[1]
@@ -111,6 +113,8 @@ def _masks(recipe: Recipe, domain: Domain, at: int) -> tuple[list[str | None], n
 
 def _distinct(labels: list[str | None], of_group: np.ndarray) -> tuple[list[str | None], np.ndarray]:
     """Two spans may print alike: number the texts, not the spans."""
+    if len(set(labels)) == len(labels):
+        return labels, of_group.reshape(-1).astype(np.int32)
     number: dict[str | None, int] = {}
     ids = np.array([number.setdefault(label, len(number)) for label in labels], np.int32)
     return list(number), ids[of_group.reshape(-1)]

@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from reticent.errors import InternalError
-from reticent.models.shapes import Groups
+from reticent.models.shapes import Groups, rows_by_group
 from reticent.table.cells import Cells
 
 WITHHELD = -1
@@ -105,9 +105,9 @@ class Recipe:
     @cached_property
     def _groups(self) -> Groups:
         kept = np.flatnonzero(self.group != WITHHELD)
-        order = kept[np.argsort(self.group[kept], kind="stable")]
-        sizes = np.bincount(self.group[order], minlength=self.groups)
-        return Groups(self.cells, self.cell[order], self.quota[order], np.append(0, np.cumsum(sizes)))
+        order, offsets = rows_by_group(self.group if len(kept) == len(self.group) else self.group[kept], self.groups)
+        order = order if len(kept) == len(self.group) else kept[order]
+        return Groups(self.cells, self.cell[order], self.quota[order], offsets)
 
     def spans(self) -> tuple[np.ndarray, np.ndarray]:
         """Least and greatest code of each group in each quasi-identifier: (groups, quasi) each."""
@@ -119,13 +119,17 @@ class Recipe:
     def spans_of(self, at: int) -> tuple[np.ndarray, np.ndarray]:
         """The same in one quasi-identifier."""
         groups = self.as_groups()
-        codes = self.cells.codes[groups.cell, at]
-        if not len(groups):
-            return codes[:0], codes[:0]
-        return np.minimum.reduceat(codes, groups.offsets[:-1]), np.maximum.reduceat(codes, groups.offsets[:-1])
+        return spans_of(groups, self.cells.codes[groups.cell, at])
 
     def renumbered(self, number: np.ndarray) -> Recipe:
         """Groups merged and renumbered: group g becomes number[g]."""
         kept = self.group != WITHHELD
         group = np.where(kept, number[np.maximum(self.group, 0)], WITHHELD)
         return replace(self, group=group, groups=int(number.max(initial=-1)) + 1)
+
+
+def spans_of(groups: Groups, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Least and greatest code of each group, of the codes of its entries in a column."""
+    if not len(groups):
+        return codes[:0], codes[:0]
+    return np.minimum.reduceat(codes, groups.offsets[:-1]), np.maximum.reduceat(codes, groups.offsets[:-1])

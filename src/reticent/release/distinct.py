@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-DENSE = 1 << 21  # words up to here are counted in an array, longer ones by a sort
+DENSE = 1 << 21  # numbers up to here are counted in an array, larger ones by a sort
 NEAR = 1 << 10  # whole numbers that lie no further apart are numbered by their distance from the least
 
 
@@ -45,8 +45,11 @@ def distinct_rows(path: Path, names: list[str]) -> tuple[pl.DataFrame, np.ndarra
             here, count = _counted([numbers for numbers, _ in local], [len(values) for _, values in local])
             for place, (column, (_, values)) in enumerate(zip(columns, local, strict=True)):
                 here[:, place] = column.add(values)[here[:, place]]
-            del local
             sizes = [len(column.number) for column in columns]
+            if at == 0 and sizes == [len(values) for _, values in local]:  # no value twice: distinct as counted
+                codes, times = here, count
+                continue
+            del local
             codes, times = _merged(np.concatenate([codes, here]), np.concatenate([times, count]), sizes)
     frame = {}
     for place, (name, column) in enumerate(zip(names, columns, strict=True)):
@@ -83,25 +86,47 @@ def _stored(numbers: Any) -> np.ndarray:
 
 
 def _counted(columns: list[np.ndarray], sizes: list[int]) -> tuple[np.ndarray, np.ndarray]:
-    """The distinct combinations of numbers, and how many rows have each."""
-    room = prod(max(size, 1) for size in sizes)
-    if room >= 1 << 62:
+    """The distinct combinations of numbers in their order, and how many rows have each."""
+    dense = _dense(columns, sizes)
+    if dense is not None:
+        times = np.bincount(dense, minlength=1)
+        held = np.flatnonzero(times)
+        row = np.empty(len(times), np.int64)  # one that has the combination
+        row[dense] = np.arange(len(dense))
+        row = row[held]
+        return np.column_stack([numbers[row] for numbers in columns]).astype(np.int32), times[held].astype(np.int64)
+    if prod(max(size, 1) for size in sizes) >= 1 << 62:
         distinct, count = np.unique(np.column_stack(columns), axis=0, return_counts=True)
         return distinct.astype(np.int32), count.astype(np.int64)
     word = np.zeros(len(columns[0]), np.int64)
     for numbers, size in zip(columns, sizes, strict=True):
         word *= max(size, 1)
         word += numbers
-    if room <= DENSE:
-        dense = np.bincount(word, minlength=1)
-        distinct = np.flatnonzero(dense)
-        count = dense[distinct]
-    else:
-        distinct, count = np.unique(word, return_counts=True)
+    distinct, count = np.unique(word, return_counts=True)
     codes = np.empty((len(distinct), len(columns)), np.int32)
     for place in reversed(range(len(columns))):
         distinct, codes[:, place] = np.divmod(distinct, max(sizes[place], 1))
     return codes, count.astype(np.int64)
+
+
+def _dense(columns: list[np.ndarray], sizes: list[int]) -> np.ndarray | None:
+    """A number below DENSE for each row, equal where combinations are and in their order; None where there are too many.
+
+    Combinations of the columns so far that do not occur are left out before another column would make them too many.
+    """
+    word, room = np.zeros(len(columns[0]), np.int64), 1
+    for numbers, size in zip(columns, sizes, strict=True):
+        if room * max(size, 1) > DENSE:
+            occurs = np.zeros(room, bool)
+            occurs[word] = True
+            number = np.cumsum(occurs) - 1
+            word, room = number[word], int(number[-1]) + 1
+        room *= max(size, 1)
+        if room > DENSE:
+            return None
+        word *= max(size, 1)
+        word += numbers
+    return word
 
 
 def _merged(codes: np.ndarray, times: np.ndarray, sizes: list[int]) -> tuple[np.ndarray, np.ndarray]:

@@ -74,6 +74,26 @@ def pack(codes: np.ndarray, sizes: np.ndarray) -> list[np.ndarray]:
     return words
 
 
+def sorted_words(words: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """The order of rows by their words, equal ones as they lie, and in that order whether a row differs from the one before it."""
+    rows = len(words[0])
+    bits = rows.bit_length()
+    if (
+        len(words) == 1 and int(words[0].max(initial=0)) < 1 << 64 - bits
+    ):  # the word and where it stands fit one: half the cost
+        both = words[0] << np.uint64(bits)
+        both |= np.arange(rows, dtype=np.uint64)
+        both.sort()
+        order = (both & np.uint64((1 << bits) - 1)).astype(np.int64)
+        both >>= np.uint64(bits)
+        return order, np.append(np.ones(min(rows, 1), bool), both[1:] != both[:-1])
+    order = np.argsort(words[0], kind="stable") if len(words) == 1 else np.lexsort(words[::-1])
+    fresh = np.ones(rows, bool)
+    if rows:
+        fresh[1:] = np.logical_or.reduce([word[order][1:] != word[order][:-1] for word in words])
+    return order, fresh
+
+
 def gather(
     quasi: tuple[Domain, ...], sensitive: tuple[Domain, ...], codes: np.ndarray, values: np.ndarray, counts: np.ndarray
 ) -> tuple[Cells, np.ndarray]:
@@ -85,10 +105,7 @@ def gather(
         return Cells(quasi, sensitive, codes[:1], values[:1], np.array([counts.sum()], np.int64)), np.zeros(
             len(counts), np.int64
         )
-    order = np.argsort(words[0], kind="stable") if len(words) == 1 else np.lexsort(words[::-1])
-    fresh = np.ones(len(order), bool)
-    if len(order):
-        fresh[1:] = np.logical_or.reduce([word[order][1:] != word[order][:-1] for word in words])
+    order, fresh = sorted_words(words)
     starts = np.flatnonzero(fresh)
     merged = np.add.reduceat(counts[order], starts) if len(starts) else counts[:0]
     keep = order[starts]

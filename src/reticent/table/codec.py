@@ -19,7 +19,7 @@ from reticent.table.domain import Domain, range_domain, tree_domain
 from reticent.table.ends import Ends, clipped, refuse_unordered
 from reticent.table.hierarchy import Hierarchy
 from reticent.table.label_styles import styled
-from reticent.table.parsing import comparable, dates, guessed, numbers
+from reticent.table.parsing import as_texts, comparable, dates, guessed, numbers
 from reticent.table.roles import Column, Role, with_role
 from reticent.table.spelling import folded
 
@@ -57,7 +57,7 @@ def encode_cells(counted: pl.DataFrame, columns: Mapping[str, Column]) -> tuple[
     codings, lacking = {}, []
     for name in (*quasi, *sensitive):
         try:
-            codings[name] = coding(name, columns[name], _as_text(counted[name]), counts)
+            codings[name] = coding(name, columns[name], *as_texts(counted[name], counts))
         except HierarchyError as error:
             lacking.append(error)
     if lacking:
@@ -65,7 +65,7 @@ def encode_cells(counted: pl.DataFrame, columns: Mapping[str, Column]) -> tuple[
 
     def coded(names: list[str]) -> np.ndarray:
         parts = [codings[name].encode(counted[name]) for name in names]
-        return np.column_stack(parts).astype(np.int32) if parts else np.zeros((len(counts), 0), np.int32)
+        return np.column_stack(parts).astype(np.int32, copy=False) if parts else np.zeros((len(counts), 0), np.int32)
 
     return gather(
         tuple(codings[name].domain for name in quasi),
@@ -74,10 +74,6 @@ def encode_cells(counted: pl.DataFrame, columns: Mapping[str, Column]) -> tuple[
         coded(sensitive),
         counts,
     )
-
-
-def _as_text(series: pl.Series) -> pl.Series:
-    return series.cast(pl.String) if isinstance(series.dtype, pl.Categorical) else series
 
 
 def coding(name: str, column: Column, series: pl.Series, counts: np.ndarray) -> Coding:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from math import isfinite
 
+import numpy as np
 import polars as pl
 
 from reticent.errors import ColumnError
@@ -126,3 +127,14 @@ def dates(name: str, raw: pl.Series) -> pl.Series:
     if not isinstance(raw.dtype, pl.Date | pl.Datetime):
         raise _unreadable(name, raw, pl.Series([True] * len(raw)), "a date")
     return raw
+
+
+def as_texts(series: pl.Series, counts: np.ndarray) -> tuple[pl.Series, np.ndarray]:
+    """Categories as texts, each once and with the rows that hold it; other columns as they are."""
+    if not isinstance(series.dtype, pl.Categorical):
+        return series, counts
+    values = series.unique()
+    held, number = (one.to_physical().cast(pl.Int64) for one in (values, series))
+    missing = int(number.max() or 0) + 1  # type: ignore[arg-type]  # numbers of categories, or None
+    rows = np.bincount(number.fill_null(missing).to_numpy(), weights=counts, minlength=missing + 1)
+    return values.cast(pl.String), rows[held.fill_null(missing).to_numpy()].astype(np.int64)

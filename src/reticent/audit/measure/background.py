@@ -19,7 +19,6 @@ import polars as pl
 
 from reticent.audit.evidence import NEEDS_SOURCE, Evidence, Judgement
 from reticent.audit.measure.background_beliefs import (
-    ROOM,
     ROUNDS,
     Table,
     bits,
@@ -120,7 +119,7 @@ class Adversary:
         self.axes = [
             weights(axis, bandwidth, kernel) for axis, bandwidth in zip(view.axes, self.bandwidths, strict=True)
         ]
-        self.prior = priors(self.table, self.axes)
+        self.prior, self.terms = priors(self.table, self.axes)
         self.smooth = self._smoothing(kernel)
         self.risk = np.zeros(len(view.shown))
         for groups, points in self.table.pieces():
@@ -159,10 +158,7 @@ class Adversary:
             return True
         limit = float(t) if base == "2" else float(t) / LN2
         sizes = np.diff(np.append(self.table.starts, len(self.table.codes)))
-        tables = [w for w in self.axes if w is not None]
-        terms = sum(len(w) + 4 for w in tables) + 40 * len(self.axes)
-        if np.prod([len(w) for w in tables], dtype=float) > ROOM:  # then priors were added up over pairs of points
-            terms += len(self.table.codes)
+        terms = self.terms + 40 * len(self.axes)  # those that a prior adds up, and the roundings of a weight
         margin = error(terms, sizes, self.table.held.shape[1], self.rounds)
         if (self.risk - margin > limit).any():
             return False

@@ -1,6 +1,6 @@
 """Prior and posterior beliefs and how far they are apart, recomputed from people and groups (Li, Li & Zhang, ICDE 2009, II to IV).
 
-    prior       equation 2, on a grid of the values that occur: one matrix product for each axis
+    prior       equation 2, on a grid of the values that occur: one matrix product for each axis; or from point to point
     posterior   equation 5 (Omega), or so many rounds of it (balanced)
     risk        equation 6 in bits, on smoothed and renormalised beliefs
 
@@ -23,6 +23,8 @@ import numpy as np
 from reticent.audit.measure.background_people import Axis
 
 ROOM = 1 << 23  # doubles held at once
+BLOCK = 1 << 16  # pairs of points looked at together: memory is used again and not asked for anew
+PAIR = 16  # products of a grid that cost as much as a pair of points
 ROUNDS = {"omega": 1, "balanced": 24}
 
 
@@ -76,23 +78,71 @@ class Table:
             yield slice(first, last), slice(ends[first], ends[last])
 
 
-def priors(table: Table, each: list[np.ndarray | None]) -> np.ndarray:
-    """Equation 2 at every point: a grid over the axes with neighbours, apart for every combination of the others."""
+def priors(table: Table, each: list[np.ndarray | None]) -> tuple[np.ndarray, int]:
+    """Equation 2 at every point, apart for every combination of the axes without neighbours; and how many terms a sum has.
+
+    On a grid over the other axes; from point to point where that is less work, or where the grid is too large.
+    """
     whole = [w is not None and bool((w == 1).all()) for w in each]
     alone = [w is None or (not flat and np.count_nonzero(w) == len(w)) for w, flat in zip(each, whole, strict=True)]
     live = [a for a in range(len(each)) if not whole[a] and not alone[a]]
     near = [w for a in live if (w := each[a]) is not None]
-    grid = tuple(len(w) for w in near)
-    places = prod(grid)
-    keys = table.codes[:, alone]
-    _, key = np.unique(keys, axis=0, return_inverse=True) if keys.shape[1] else (None, np.zeros(len(keys), np.int64))
-    key = key.reshape(-1)
+    places = prod(len(w) for w in near)
+    key = _numbered(table.codes[:, alone])
+    held, values = np.bincount(key), table.held.shape[1]
+    entries = np.bincount(key, weights=np.count_nonzero(table.held, axis=1))
+    if PAIR * (held @ entries) <= len(held) * places * values * sum(map(len, near)):
+        return _divided(_from_point_to_point(table, near, table.codes[:, live], key)), int(held.max())
     if places > ROOM:
-        return _by_pairs(table, near, table.codes[:, live], key)
+        return _divided(_by_pairs(table, near, table.codes[:, live], key)), int(held.max())
+    return _divided(_by_grid(table, near, table.codes[:, live], key)), sum(len(w) + 4 for w in near)
+
+
+def _numbered(codes: np.ndarray) -> np.ndarray:
+    """A number for each combination of codes, in their order."""
+    key, room = np.zeros(len(codes), np.int64), 1
+    for column in codes.T:
+        size = int(column.max(initial=0)) + 1
+        if room * size > 1 << 62:
+            distinct, key = np.unique(key, return_inverse=True)
+            room = len(distinct)
+        key, room = key * size + column, room * size
+    return np.unique(key, return_inverse=True)[1].reshape(-1)
+
+
+def _divided(found: np.ndarray) -> np.ndarray:
+    return np.asarray(found / found.sum(axis=1, keepdims=True))
+
+
+def _from_point_to_point(table: Table, each: list[np.ndarray], codes: np.ndarray, key: np.ndarray) -> np.ndarray:
+    """Every point beside what each point of its key holds, a few points at a time."""
+    values, found = table.held.shape[1], np.empty(table.held.shape)
+    order = np.argsort(key, kind="stable")
+    codes, held, key = codes[order], table.held[order], key[order]
+    holder, value = np.nonzero(held)
+    first = np.searchsorted(key[holder], np.arange(int(key[-1]) + 2))  # the entries of each key
+    times, length = held[holder, value].astype(float), np.diff(first)[key]
+    until = np.cumsum(length)
+    cuts = np.unique(np.searchsorted(until, np.arange(0, int(until[-1]), BLOCK)))
+    for begin, end in pairwise(np.unique(np.append(cuts, len(key)))):
+        many = length[begin:end]
+        point = np.repeat(np.arange(begin, end), many)
+        entry = np.arange(int(many.sum())) + np.repeat(first[key[begin:end]] - np.cumsum(many) + many, many)
+        weight = times[entry]
+        for a, w in enumerate(each):
+            weight *= w.reshape(-1)[codes[point, a] * len(w) + codes[holder[entry], a]]
+        at = (point - begin) * values + value[entry]
+        found[order[begin:end]] = np.bincount(at, weight, (end - begin) * values).reshape(-1, values)
+    return found
+
+
+def _by_grid(table: Table, near: list[np.ndarray], codes: np.ndarray, key: np.ndarray) -> np.ndarray:
+    """One product of matrices for each axis, as many keys at once as there is room for."""
+    grid = tuple(len(w) for w in near)
+    places, values = prod(grid), table.held.shape[1]
     place = np.zeros(len(key), np.int64)
-    for a, w in zip(live, near, strict=True):
-        place = place * len(w) + table.codes[:, a]
-    values = table.held.shape[1]
+    for a, w in enumerate(near):
+        place = place * len(w) + codes[:, a]
     found = np.zeros(table.held.shape)
     order = np.argsort(key, kind="stable")
     many = int(key.max()) + 1
@@ -105,7 +155,7 @@ def priors(table: Table, each: list[np.ndarray | None]) -> np.ndarray:
                 (key[rows] - begin) * places + place[rows], table.held[rows, low : low + wide], near,
                 (min(step, many - begin), *grid),
             )  # fmt: skip
-    return found / found.sum(axis=1, keepdims=True)
+    return found
 
 
 def _on_grid(place: np.ndarray, held: np.ndarray, each: list[np.ndarray], shape: tuple[int, ...]) -> np.ndarray:
@@ -127,7 +177,7 @@ def _by_pairs(table: Table, each: list[np.ndarray], codes: np.ndarray, key: np.n
         for a, w in enumerate(each):
             weight *= w[codes[here, a]][:, codes[:, a]]
         found[here] = weight @ table.held
-    return found / found.sum(axis=1, keepdims=True)
+    return found
 
 
 def posteriors(table: Table, prior: np.ndarray, groups: slice, points: slice, rounds: int) -> np.ndarray:

@@ -13,7 +13,7 @@ import numpy as np
 from reticent.errors import JobError, PromiseUnreachable
 from reticent.methods.mondrian.nodes import Nodes, run_starts
 from reticent.models.promises import BoundPromises, Promises
-from reticent.models.shapes import Groups
+from reticent.models.shapes import Groups, rows_by_group
 from reticent.table.banded import BandDomain
 from reticent.table.cells import Cells
 
@@ -56,5 +56,5 @@ def _parted(whole: Nodes) -> Nodes:
 
 
 def _groups(cells: Cells, group_of_cell: np.ndarray) -> Groups:
-    order = np.argsort(group_of_cell, kind="stable")
-    return Groups(cells, order, cells.counts[order], np.append(0, np.cumsum(np.bincount(group_of_cell))))
+    order, offsets = rows_by_group(group_of_cell, int(group_of_cell.max(initial=-1)) + 1)
+    return Groups(cells, order, cells.counts[order], offsets)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from reticent.models.shapes import rows_by_group
 from reticent.table.cells import Cells
 
 
 def draw(cells: Cells, group_of_cell: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """For each group the place of its drawn row among all rows, in the order of their cells, and that row's cell."""
-    order = np.argsort(group_of_cell, kind="stable")
+    order, offsets = rows_by_group(group_of_cell, int(group_of_cell.max(initial=-1)) + 1)
     until = np.cumsum(cells.counts[order])
-    size = np.bincount(group_of_cell, weights=cells.counts).astype(np.int64)
+    size = np.diff(np.append(0, until)[offsets])
     place = np.cumsum(size) - size + rng.integers(0, size)
     found = np.searchsorted(until, place, side="right")
     cell = order[found]

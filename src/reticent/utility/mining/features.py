@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -24,14 +25,48 @@ from reticent.release.reading.tree import Tree
 
 
 @dataclass(frozen=True, eq=False)
+class Cover:
+    """The places of each label: label l has place[first[l]] .. place[first[l + 1] - 1], in any order, out of so many."""
+
+    first: np.ndarray
+    place: np.ndarray
+    places: int
+
+    @cached_property
+    def counts(self) -> np.ndarray:
+        return np.diff(self.first)
+
+    @cached_property
+    def label(self) -> np.ndarray:
+        """The label that each of `place` belongs to."""
+        return np.repeat(np.arange(len(self.counts)), self.counts)
+
+    @cached_property
+    def share(self) -> np.ndarray:
+        """What each place of a label has of a weight of 1."""
+        return 1 / np.maximum(self.counts, 1)
+
+    @cached_property
+    def upto(self) -> np.ndarray:
+        """(places + 1, labels): the share of each label's places before each."""
+        found = np.zeros((self.places + 1, len(self.counts)))
+        found[self.place + 1, self.label] = self.share[self.label]
+        return np.cumsum(found, axis=0, out=found)
+
+    def ranked(self, rank: np.ndarray) -> Cover:
+        """The same with places in another order."""
+        return Cover(self.first, rank[self.place].astype(np.int32), self.places)
+
+
+@dataclass(frozen=True, eq=False)
 class Feature:
-    """`mass[label]` spreads a weight of 1 over the places; `known` are what places stand for, `rank` the order they are cut in."""
+    """`cover` spreads labels over places; `known` are what places stand for, `rank` the order they are cut in."""
 
     entry: ColumnEntry
     scale: Scale
     known: list[Any]
     rank: np.ndarray  # the place of each known value
-    until: np.ndarray  # (labels, places + 1): the share of each label's places before each
+    cover: Cover
 
     def places(self, people: pl.Series) -> np.ndarray:
         """Where people stand: between two known numbers at the nearest, at the middle where a category is unknown."""
@@ -63,16 +98,17 @@ def feature(entry: ColumnEntry, labels: pl.Series, weight: np.ndarray, score: np
     tree = isinstance(lines, Tree)
     known: list[Any] = list(range(len(lines.leaf))) if isinstance(lines, Tree) else _steps(extents)
     covered = _covered(extents, known)
-    covered /= np.maximum(covered.sum(axis=1, keepdims=True), 1)
     rank = np.arange(len(known))
     if tree:
-        rows = np.bincount(number, weights=weight, minlength=len(texts)) @ covered
-        first = np.bincount(number, weights=weight * score, minlength=len(texts)) @ covered
+        weights = [np.bincount(number, weights=one, minlength=len(texts)) for one in (weight, weight * score)]
+        rows, first = (
+            np.bincount(covered.place, weights=(each * covered.share)[covered.label], minlength=len(known))
+            for each in weights
+        )
         order = np.argsort(np.divide(first, rows, out=np.full(len(known), -np.inf), where=rows > 0), kind="stable")
         rank[order] = np.arange(len(known))
-        covered = covered[:, order]
-    until = np.concatenate([np.zeros((len(texts), 1)), np.cumsum(covered, axis=1)], axis=1)
-    return Feature(entry, lines, known, rank, until), number
+        covered = covered.ranked(rank)
+    return Feature(entry, lines, known, rank, covered), number.astype(np.int32)
 
 
 def _read(lines: Scale, texts: Sequence[str | None]) -> list[Extent]:
@@ -90,16 +126,20 @@ def _steps(extents: Sequence[Extent]) -> list[Any]:
     return found
 
 
-def _covered(extents: Sequence[Extent], known: list[Any]) -> np.ndarray:
-    """(labels, places): 1 where a label covers a place."""
-    found = np.zeros((len(extents), max(len(known), 1)))
+def _covered(extents: Sequence[Extent], known: list[Any]) -> Cover:
+    """The places that each label covers: a null, or a label that says nothing, lies anywhere."""
+    places = max(len(known), 1)
     if isinstance(extents, LeafExtents):
-        found[extents.form != LEAVES] = 1
-        found[extents.label, extents.leaves] = 1
-        return found
-    found[[at for at, extent in enumerate(extents) if extent.form in ("any", "null")]] = 1
-    places = {end: at for at, end in enumerate(known)}
-    for at, extent in enumerate(extents):
-        if extent.form == "range":
-            found[at, places[extent.lower] : places[extent.upper] + 1] = 1
-    return found
+        begin = np.where(extents.form == LEAVES, extents.offsets[:-1], len(extents.leaves))
+        length = np.where(extents.form == LEAVES, extents.counts, places)
+        listed = np.append(extents.leaves, np.arange(places))
+    else:
+        number = {end: at for at, end in enumerate(known)}
+        ranges = {"any": lambda _: (0, places), "null": lambda _: (0, places),
+                  "range": lambda e: (number[e.lower], number[e.upper] - number[e.lower] + 1)}  # fmt: skip
+        spans = [ranges[extent.form](extent) if extent.form in ranges else (0, 0) for extent in extents]
+        begin, length = np.array(spans, np.int64).reshape(-1, 2).T
+        listed = np.arange(places)
+    first = np.append(0, np.cumsum(length))
+    at = np.arange(first[-1]) + np.repeat(begin - first[:-1], length)
+    return Cover(first, listed[at].astype(np.int32), places)

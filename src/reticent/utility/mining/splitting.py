@@ -2,7 +2,7 @@
 
 A node is a stretch of places in each column.  A row's part in it is the product over columns of the share of its places that lie
 in the stretch.  Of a column, what rows add at each place is gathered by label, so that a node costs its rows once per column and
-not once per place; a label covers few places, so the shares are a sparse matrix.  The cuts of all columns are scored together.
+not once per place; a label is spread over the few places it covers.  The cuts of all columns are scored together.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.sparse import csc_array
 
+from reticent.kernels.tree_places import spread
+from reticent.utility.mining.features import Cover
 from reticent.utility.mining.reconstruction import Classes
 
 TINY = 1e-6  # a smaller part of a row is left out
@@ -21,22 +22,16 @@ TINY = 1e-6  # a smaller part of a row is left out
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """`until[c][label]` cumulates the places of column c's labels; `label` (rows, columns); `shown` the place of the value."""
+    """`covers[c]` are the places of column c's labels; `label` (columns, rows); `shown` the place of the value."""
 
-    until: list[np.ndarray]
+    covers: list[Cover]
     label: np.ndarray
     weight: np.ndarray
     shown: np.ndarray
 
-    @cached_property
-    def upto(self) -> list[np.ndarray]:
-        """`until` by place, so that what all labels have before one lies together."""
-        return [np.ascontiguousarray(until.T) for until in self.until]
-
-    @cached_property
-    def mass(self) -> list[csc_array]:
-        """(places, labels): the share of each label's places that lies at each place."""
-        return [csc_array(np.diff(upto, axis=0)) for upto in self.upto]
+    def room(self, width: int) -> np.ndarray:
+        """A line of zeros for each label of the column that has most."""
+        return np.zeros((max(len(cover.counts) for cover in self.covers), width))
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +105,7 @@ class Grower:
         cut = self._best(here, part, stretch) if depth and len(here) else None
         if cut is None:
             return Branch(seen)
-        upto, label = self.rows.upto[cut.column], self.rows.label[here, cut.column]
+        upto, label = self.rows.covers[cut.column].upto, self.rows.label[cut.column][here]
         first, last = stretch[cut.column]
         whole = upto[last] - upto[first]
         sides = []
@@ -126,12 +121,12 @@ class Grower:
     def _best(self, here: np.ndarray, part: np.ndarray, stretch: np.ndarray) -> Cut | None:
         """Of all columns the best cut that both sides can bear; the first of equal ones."""
         weight = part * self.rows.weight[here]
-        tallies = np.stack([*(weight * tally for tally in self.tallies(here)), weight**2])
+        tallies = np.column_stack([weight[:, None] * self.tallies(here), weight**2])
         columns = np.flatnonzero(stretch[:, 1] - stretch[:, 0] >= 2)
         if not len(columns):
             return None
         found = [self._cumulated(here, tallies, int(column), *map(int, stretch[column])) for column in columns]
-        gain = self._gains(np.concatenate(found), tallies.sum(axis=1))
+        gain = self._gains(np.concatenate(found), tallies.sum(axis=0))
         pick = int(gain.argmax())
         if gain[pick] <= 0:
             return None
@@ -160,26 +155,23 @@ class Grower:
         return found
 
     def _cumulated(self, here: np.ndarray, tallies: np.ndarray, column: int, low: int, high: int) -> np.ndarray:
-        """(cuts, tallies): what lies left of each place of a column where it can be cut; the last tally is of squared weights.
-
-        Rows are gathered by label first; where a node has few, their labels alone are looked at.
-        """
-        upto, label, mass = self.rows.upto[column], self.rows.label[here, column], self.rows.mass[column]
-        whole = upto[high] - upto[low]
-        if len(here) * 2 < len(whole):
-            seen = np.zeros(len(whole), bool)
-            seen[label] = True
-            used, label = np.flatnonzero(seen), (np.cumsum(seen) - 1)[label]
-            whole, mass = whole[used], mass[:, used]
-        held = np.column_stack([np.bincount(label, weights=tally, minlength=len(whole)) for tally in tallies])
-        even = np.divide(held, whole[:, None], out=np.zeros_like(held), where=whole[:, None] > 0)
+        """(cuts, tallies): what lies left of each place of a column where it can be cut; the last tally is of squared weights."""
+        cover = self.rows.covers[column]
+        whole = cover.upto[high] - cover.upto[low]
+        scale = np.divide(cover.share, whole, out=np.zeros(len(whole)), where=whole > 0)
+        found = np.zeros((high - low, tallies.shape[1]))
+        spread(self.rows.label[column][here], tallies, scale, cover.first, cover.place, low, self.held, found)
         # A row shared by both sides counts by its part, which is no less than the square of it.
-        return np.cumsum((mass @ even)[low:high], axis=0)[:-1]
+        return np.cumsum(found, axis=0)[:-1]
+
+    @cached_property
+    def held(self) -> np.ndarray:
+        """Where what rows add is gathered by label."""
+        return self.rows.room(len(self.ones) + 2)
 
     def tallies(self, here: np.ndarray) -> np.ndarray:
-        """(tallies, rows): what each row adds to a class, or, for expectation-maximisation, whether it shows a value."""
-        shown = self.rows.shown[here]
-        return self.shows[shown].T if self.em else self.contribution[shown].T
+        """(rows, tallies): what each row adds to a class, or, for expectation-maximisation, whether it shows a value."""
+        return (self.shows if self.em else self.contribution)[self.rows.shown[here]]
 
     @property
     def shows(self) -> np.ndarray:
@@ -209,7 +201,7 @@ def _gini(counts: np.ndarray) -> np.ndarray:
 
 
 def grown(rows: Rows, classes: Classes, *, max_depth: int, least: float, z: float, em: bool) -> Node:
-    stretch = np.array([[0, until.shape[1] - 1] for until in rows.until])
+    stretch = np.array([[0, cover.places] for cover in rows.covers])
     grower = Grower(rows, classes, classes.contribution, least, z, em)
     even = np.full(len(classes.names), 1 / len(classes.names))
     root = grower.branch(np.arange(len(rows.weight)), np.ones(len(rows.weight)), stretch, max_depth)

@@ -68,8 +68,7 @@ class ReconstructingTree(ClassifierMixin, BaseEstimator):
         weight = _weight(frame, sample_weight)
         first = classes.contribution[shown, 0]
         found = [feature(entry, frame[entry.name], weight, first) for entry in self._entries(frame)]
-        labels = np.asfortranarray(np.column_stack([number for _, number in found]))
-        rows = Rows([one.until for one, _ in found], labels, weight, shown)
+        rows = Rows([one.cover for one, _ in found], np.stack([number for _, number in found]), weight, shown)
         root = grown(rows, classes, max_depth=self.max_depth, least=self.least, z=self.z, em=self.by == "em")
         self.grown_ = Grown([one for one, _ in found], classes, root)
         self.classes_ = np.array(classes.names)
@@ -107,7 +106,7 @@ class ReconstructingTree(ClassifierMixin, BaseEstimator):
 
         which, distinct = numbered(values)
         again, number = feature(one.entry, distinct, np.ones(len(distinct)), np.zeros(len(distinct)))
-        middle = (again.until[number] < 0.5).sum(axis=1) - 1
+        middle = (again.cover.upto[:, number] < 0.5).sum(axis=0) - 1
         return np.clip(middle, 0, len(one.known) - 1)[which]
 
     def predict(self, X: Any) -> np.ndarray:

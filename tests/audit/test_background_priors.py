@@ -1,0 +1,73 @@
+"""The audit's three ways to equation 2 give what the definition gives, within the roundings that they say."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from reticent.audit.measure import background_beliefs as beliefs
+
+WAYS = {
+    "from point to point": {"PAIR": 0},
+    "a few pairs at a time": {"PAIR": 0, "BLOCK": 5},
+    "on a grid": {"PAIR": 1 << 60},
+    "a few keys at a time": {"PAIR": 1 << 60, "ROOM": 40},
+    "by all pairs": {"PAIR": 1 << 60, "ROOM": 1},
+}
+
+
+def table(rng: np.random.Generator) -> tuple[beliefs.Table, list[np.ndarray | None]]:
+    """Distinct points on three axes, and a weight for every two values of an axis; None: equal values alone have any."""
+    sizes = rng.integers(2, 7, 3)
+    codes = np.array(np.unravel_index(rng.choice(np.prod(sizes), min(np.prod(sizes), 25), replace=False), sizes)).T
+    held = rng.integers(0, 4, (len(codes), 4))
+    held[:, 0] += held.sum(axis=1) == 0
+    each: list[np.ndarray | None] = []
+    for kind, size in zip(rng.permutation(["near", "alone", "whole", "near", "none"])[:3], sizes, strict=True):
+        weight = rng.integers(0, 9, (size, size)) / 8
+        np.fill_diagonal(weight := (weight + weight.T) / 2, 1.0)
+        each.append({"near": weight, "alone": np.eye(size), "whole": np.ones((1, 1)), "none": None}[str(kind)])
+    return beliefs.Table(codes, held, np.array([0]), held.sum(axis=0)[None]), each
+
+
+def defined(points: beliefs.Table, each: list[np.ndarray | None]) -> list[list[Fraction]]:
+    """Equation 2, one point after the other, in fractions."""
+    found = []
+    for one in points.codes:
+        total = [Fraction(0)] * points.held.shape[1]
+        for other, held in zip(points.codes, points.held, strict=True):
+            weight = Fraction(1)
+            for w, i, j in zip(each, one, other, strict=True):
+                weight *= Fraction(int(i == j)) if w is None else Fraction(1 if w.shape == (1, 1) else float(w[i, j]))
+            total = [sum_ + weight * int(count) for sum_, count in zip(total, held, strict=True)]
+        found.append([part / sum(total) for part in total])
+    return found
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_priors_are_those_of_the_definition_whichever_way_they_are_added_up(way, monkeypatch):
+    for name, value in WAYS[way].items():
+        monkeypatch.setattr(beliefs, name, value)
+    rng = np.random.default_rng(11)
+    for _ in range(12):
+        points, each = table(rng)
+        found, terms = beliefs.priors(points, each)
+        unit = Fraction(2 * (terms + 8 * len(each) + points.held.shape[1]), 2**53)
+        for ours, exact in zip(found, defined(points, each), strict=True):
+            assert all(abs(Fraction(float(a)) - b) <= unit * b for a, b in zip(ours, exact, strict=True))
+
+
+def test_less_work_decides_which_way(monkeypatch):
+    taken = []
+    for name in ("_from_point_to_point", "_by_grid", "_by_pairs"):
+        way = getattr(beliefs, name)
+        monkeypatch.setattr(beliefs, name, lambda *given, way=way, name=name: taken.append(name) or way(*given))
+    near = np.maximum(1 - np.abs(np.subtract.outer(np.arange(30), np.arange(30))) / 2, 0)
+    codes = np.array([[i, i] for i in range(30)])  # each point has a key of its own
+    apart = beliefs.Table(codes, np.eye(30, 4, dtype=np.int64) + 1, np.array([0]), np.ones((1, 4), np.int64))
+    together = beliefs.Table(codes % 3, apart.held, np.array([0]), np.ones((1, 4), np.int64))
+    beliefs.priors(apart, [None, near])
+    beliefs.priors(together, [near[:3, :3], near[:3, :3]])
+    assert taken == ["_from_point_to_point", "_by_grid"]

@@ -1,0 +1,58 @@
+"""Combinations that are tallied in an array are those of a group-by, whatever the columns and the pieces."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+
+import numpy as np
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+from reticent.engines import combinations as counting
+
+COLUMNS = {
+    "small": lambda rng, n: pl.Series(rng.integers(0, 5, n), dtype=pl.UInt8),
+    "negative": lambda rng, n: pl.Series(rng.integers(-7, 3, n)),
+    "huge": lambda rng, n: pl.Series(rng.integers(0, 4, n), dtype=pl.UInt64) + (2**64 - 9),
+    "large": lambda rng, n: pl.Series(rng.integers(0, 3, n), dtype=pl.UInt64) + 2**40,
+    "far apart": lambda rng, n: pl.Series(rng.integers(-(2**62), 2**62, n)),
+    "truth": lambda rng, n: pl.Series(rng.integers(0, 2, n), dtype=pl.Boolean),
+    "text": lambda rng, n: pl.Series(rng.choice(["a", "b", ""], n)).cast(pl.Categorical),
+    "day": lambda rng, n: pl.Series([date(1999, 1, 1) + timedelta(int(d)) for d in rng.integers(0, 4, n)]),
+    "fraction": lambda rng, n: pl.Series(rng.integers(0, 3, n) / 4),
+    "nothing": lambda rng, n: pl.Series([None] * n, dtype=pl.Int16),
+}
+
+
+def with_nulls(series: pl.Series, rng: np.random.Generator) -> pl.Series:
+    return series.set(pl.Series(rng.random(len(series)) < 0.2), None)
+
+
+@pytest.mark.parametrize(
+    "pieces", [{}, {"PIECE": 40, "BLOCK": 8}, {"PIECE": 40, "ROOM": 12}, {"PIECE": 40, "ROOM": 12, "HELD": 90}]
+)
+@pytest.mark.parametrize("missing", [False, True])
+def test_tallies_are_those_of_a_group_by(pieces, missing, monkeypatch):
+    for name, value in pieces.items():
+        monkeypatch.setattr(counting, name, value)
+    rng = np.random.default_rng(7)
+    for trial in range(12):
+        names = list(rng.choice(list(COLUMNS), rng.integers(1, 4), replace=False))
+        made = [COLUMNS[name](rng, 200).alias(name) for name in names]
+        frame = pl.DataFrame([with_nulls(one, rng) if missing and trial % 2 else one for one in made])
+        found = counting.combinations(frame.lazy(), "times", "Counting")
+        wanted = frame.group_by(names).len(name="times")
+        assert_frame_equal(found, wanted, check_row_order=False)
+
+
+def test_a_table_without_rows_has_no_combinations():
+    frame = pl.DataFrame({"a": []}, schema={"a": pl.Int8})
+    assert len(counting.combinations(frame.lazy(), "times", "Counting")) == 0
+
+
+def test_few_possible_combinations_are_tallied_and_many_are_grouped(monkeypatch):
+    frame = pl.DataFrame({"a": [1, 2, 2], "b": [0, 9, 9]})
+    assert counting._tallied(frame, "times") is not None
+    monkeypatch.setattr(counting, "ROOM", 5)
+    assert counting._tallied(frame, "times") is None
