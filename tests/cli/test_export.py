@@ -46,7 +46,9 @@ def test_the_table_that_people_are_in_is_the_first_file_of_each_kind(kind):
 
 def test_a_database_that_does_not_answer_has_the_exit_code_of_what_is_unreachable(run, place, release):
     pytest.importorskip("adbc_driver_postgresql")
-    ran = run("export", "release", "postgresql://nobody:pw@127.0.0.1:9/x?connect_timeout=2", "--table", "people", "--json")
+    ran = run(
+        "export", "release", "postgresql://nobody:pw@127.0.0.1:9/x?connect_timeout=2", "--table", "people", "--json"
+    )
     assert ran.code == 6
     assert json.loads(ran.out)["error"]["kind"] == "SourceUnreachable"
     assert "Nothing was written." in ran.err and "pw" not in ran.err

@@ -135,7 +135,9 @@ def attack(
             skipped.setdefault(error.what, []).append(one)
     reasons = left_out(skipped)
     if not outcomes:
-        raise RequestError("No attack can be tried.", why="\n  ".join(reasons), attempt="--source DATA." if source is None else "")
+        raise RequestError(
+            "No attack can be tried.", why="\n  ".join(reasons), attempt="--source DATA." if source is None else ""
+        )
     if json:
         say_json(outcomes[0] if name else outcomes)
         return 0

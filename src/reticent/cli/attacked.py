@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-
 WITHOUT_SOURCE = "This attack needs the data that the release was made from (--source DATA)."
 
 

@@ -102,4 +102,8 @@ def several_rows(manifest: Manifest, because: str) -> list[str]:
 
 
 def withheld(manifest: Manifest) -> list[str]:
-    return [f"- {manifest.withheld:,} {'row was' if manifest.withheld == 1 else 'rows were'} withheld."] if manifest.withheld else []
+    return (
+        [f"- {manifest.withheld:,} {'row was' if manifest.withheld == 1 else 'rows were'} withheld."]
+        if manifest.withheld
+        else []
+    )
