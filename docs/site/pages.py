@@ -35,10 +35,15 @@ def read(app: Any, name: str, source: list[str]) -> None:
 
 
 def docstring(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
-    """Our docstrings mark code as Markdown does, and a bar in them is a bar."""
+    """Our docstrings mark code as Markdown does, a bar in them is a bar, and a word may begin or end with code."""
     for at, line in enumerate(lines):
         parts = line.replace("``", "`").split("`")
-        lines[at] = "``".join(part if code % 2 else part.replace("|", "\\|") for code, part in enumerate(parts))
+        words = [part if code % 2 else part.replace("|", "\\|") for code, part in enumerate(parts)]
+        for code in range(1, len(words) - 1, 2):
+            before, after = words[code - 1], words[code + 1]
+            words[code - 1] = f"{before}\\ " if before[-1:].isalnum() else before
+            words[code + 1] = f"\\ {after}" if after[:1].isalnum() else after
+        lines[at] = "``".join(words)
 
 
 def inside(found: re.Match[str], name: str) -> str:

@@ -24,6 +24,7 @@ from reticent.recipe.losses import column_losses
 from reticent.recipe.recipe import Recipe
 from reticent.table.builders import prefixes
 from reticent.table.cells import Cells
+from reticent.table.codes_command import codes_command, codes_file
 from reticent.table.domain import TreeDomain, tree_domain
 
 _CODE = re.compile(r"[A-Za-z]{0,3}\d[\w.-]*")
@@ -52,7 +53,7 @@ class Rare:
 
     def __str__(self) -> str:
         return (
-            f"The rarest values of {self.column!r} ({self.values:,} of {self.of:,}) have {self.rows:,} row(s) each, and by "
+            f"The rarest values of {self.column!r} ({self.values:,} of {self.of:,}) have {self.rows:,} {'row' if self.rows == 1 else 'rows'} each, and by "
             f"{self.promise} a group that holds one must have at least {self.least_group:,} of the {self.table:,} rows: "
             f"at most {self.table // self.least_group:,} groups can hold one."
         )
@@ -190,8 +191,8 @@ def _families(cells: Cells, every: tuple[Promise, ...], at: int) -> Iterator[Ask
     elif isinstance(domain, TreeDomain) and all(map(_CODE.fullmatch, domain.texts)):
         tree = prefixes(list(domain.texts))
         making = (
-            f"# reticent hierarchy --data DATA --column {domain.name} --build prefixes -o {domain.name}.csv\n"
-            f'# {toml.key_text(domain.name)} = {{ role = "sensitive", hierarchy = "{domain.name}.csv" }}\n'
+            f"# {codes_command(domain.name)}\n"
+            f'# {toml.key_text(domain.name)} = {{ role = "sensitive", hierarchy = "{codes_file(domain.name)}" }}\n'
         )
         seen = _under(cells, column, tree)
     else:

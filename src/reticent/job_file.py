@@ -41,7 +41,7 @@ def _text(path: Path) -> str:
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or "the name is none that a file can have"
         raise JobError(
-            f"The job file {path} cannot be read: {why}.", attempt="`reticent init DATA` drafts one."
+            f"The job file {path} cannot be read: {why}.", attempt="`reticent init DATA`, which drafts one."
         ) from None
     if len(content) > FILE:
         raise JobError(f"The job file {path} has more than {FILE:,} bytes.", attempt="a file for each hierarchy.")

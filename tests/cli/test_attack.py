@@ -31,3 +31,23 @@ def test_a_plain_file_states_no_promise(run, released):
     words = ("--quasi", "age,city", "--sensitive", "illness", "--as", "skewness", "--json")
     found = json.loads(run("attack", "people.csv", "--source", "people.csv", *words).out)
     assert found["promise_speaks_of_it"] is None
+
+
+def test_a_source_that_is_not_there_is_no_reason_to_leave_attacks_out(run, released):
+    ran = run("attack", "release", "--source", "elsewhere.csv")
+    assert ran.code == 6
+    assert "SourceUnreachable" in ran.err and not ran.out
+
+
+def test_where_no_attack_can_be_tried_there_is_no_empty_table(run, released):
+    ran = run("attack", "release")
+    assert ran.code == 1 and not ran.out
+    assert "No attack can be tried." in ran.err
+    assert "naive-bayes" in ran.err and "--source DATA" in ran.err
+
+
+def test_attacks_that_were_not_tried_stand_together_with_their_reason(run, released):
+    ran = run("attack", "release", "--source", "people.csv")
+    said = [line for line in ran.out.splitlines() if line.startswith("Not tried: ")]
+    assert "Not tried: matrix, matrix-learned. This attack knows the matrix" in "\n".join(said)
+    assert len({line.split(". ", 1)[1] for line in said}) == len(said)

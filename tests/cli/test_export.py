@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from contextlib import closing
 
@@ -41,3 +42,13 @@ def test_bounds_are_numeric_columns_beside_each_range(run, place, release):
 def test_the_table_that_people_are_in_is_the_first_file_of_each_kind(kind):
     """Ends are added to it, whatever else a kind publishes."""
     assert reader(kind).files[0] in ("data", "quasi")
+
+
+def test_a_database_that_does_not_answer_has_the_exit_code_of_what_is_unreachable(run, place, release):
+    pytest.importorskip("adbc_driver_postgresql")
+    ran = run(
+        "export", "release", "postgresql://nobody:pw@127.0.0.1:9/x?connect_timeout=2", "--table", "people", "--json"
+    )
+    assert ran.code == 6
+    assert json.loads(ran.out)["error"]["kind"] == "SourceUnreachable"
+    assert "Nothing was written." in ran.err and "pw" not in ran.err

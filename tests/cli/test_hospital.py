@@ -51,14 +51,17 @@ def test_the_draft_proposes_what_a_steward_would_declare(drafted):
     assert columns["diagnosis"]["role"] == "sensitive"
     assert {name for name, column in columns.items() if column["role"] == "quasi-identifying"} == set(hospital.QUASI)
     text = Path("hospital.toml").read_text()
-    assert "reticent hierarchy --data hospital.csv --column diagnosis --build prefixes" in text
+    assert (
+        "\n#     reticent hierarchy --data hospital.csv --encoding latin-1 --missing NA --missing unknown"
+        " --column diagnosis --build prefixes -o diagnosis.csv\n" in text
+    )
     assert "# Not looked at: " in text
 
 
 def test_check_says_what_binds_and_its_advice_can_be_pasted(run, drafted):
     ran = run("check", "hospital.toml", "--methods", "mondrian", "--budget", "60")
     assert "Loss by column: " in ran.out
-    assert "have 1 row(s) each, and by beta-likeness a group that holds one must have at least" in ran.out
+    assert "have 1 row each, and by beta-likeness a group that holds one must have at least" in ran.out
     pasted = ran.out[ran.out.index("Instead of beta-likeness, to paste:") :].splitlines()[1:]
     command = next(line for line in pasted if "reticent hierarchy" in line).strip("# ").split()[1:]
     assert run(*command).code == 0
@@ -83,3 +86,12 @@ def test_the_figures_behind_the_explanation_are_in_the_json(run, drafted):
     assert found["rare"][0]["rows"] == 1
     left_out = {one["promise"]: one["ail"] for one in found["changes"] if one["what"] == "left out"}
     assert left_out["beta-likeness"] < max(left_out.values()) <= 1
+
+
+def test_no_line_of_the_draft_is_too_wide_to_be_read(drafted):
+    lines = Path("hospital.toml").read_text().splitlines()
+    assert [line for line in lines if len(line) > 120] == [
+        line for line in lines if line.startswith("#     reticent hierarchy ")
+    ]
+    below = lines[next(at for at, line in enumerate(lines) if line.startswith("patient_id = ")) + 1]
+    assert below.startswith("#   CONFIRM: ")

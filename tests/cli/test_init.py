@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import tomllib
 from pathlib import Path
 
@@ -29,7 +30,8 @@ def test_every_column_has_a_line_to_confirm_with_its_reason(run, place):
     run("init", "people.csv")
     lines = Path("people.toml").read_text().splitlines()
     for name in ("person", "age", "city", "illness"):
-        assert [line for line in lines if line.startswith(f"{name} = ") and "# CONFIRM: " in line], name
+        declared = next(at for at, line in enumerate(lines) if line.startswith(f"{name} = "))
+        assert lines[declared + 1].startswith("#   CONFIRM: "), name
 
 
 def test_risky_columns_are_named(run, place):
@@ -170,3 +172,14 @@ def test_a_sensitive_column_with_gaps_is_drafted_so_that_it_runs(run, place):
     job = Job.read("people.toml")
     assert (job.source.missing, job.columns["illness"].missing) == (("unknown",), "category")
     assert run("publish", "people.toml", "-o", "release").code == 0
+
+
+def test_a_command_in_the_draft_can_be_pasted_whatever_the_names_are(run, place):
+    rows = [[f"{i % 7 + 20}", f"{'AEJ'[i % 3]}{i % 20:02d}.{i % 8}"] for i in range(480)]
+    (place / "our data.csv").write_text("\n".join(["age;diagnosis code", *map(";".join, rows)]))
+    text = run("init", "our data.csv", "--delimiter", ";", "--missing", "n/a", "-o", "-").out
+    command = next(line for line in text.splitlines() if "reticent hierarchy --data" in line)
+    words = shlex.split(command.strip("# "))
+    assert words[:6] == ["reticent", "hierarchy", "--data", "our data.csv", "--delimiter", ";"]
+    assert run(*words[1:]).code == 0
+    assert (place / "diagnosis-code.csv").exists()

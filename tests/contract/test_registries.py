@@ -47,7 +47,7 @@ def test_a_promise_has_a_judge_and_a_sentence_about_its_own_parameters(name):
     assert row.judge.startswith("reticent.audit.measure.")
     assert not row.believed or callable(catalogue.load(row.believed))
     placed = {field for _, field, _, _ in Formatter().parse(row.sentence) if field}
-    assert placed <= {*row.parameters, "column", "form"}
+    assert placed <= {*row.parameters, "column", "form", "which"}
     assert row.sentence.endswith(".") and row.together
 
 

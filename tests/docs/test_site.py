@@ -44,3 +44,9 @@ def test_code_in_a_docstring_is_marked_as_sphinx_wants_it(pages):
     lines = ["`to` is |x| of `a|b`"]
     pages.docstring(None, "function", "name", None, None, lines)
     assert lines == ["``to`` is \\|x\\| of ``a|b``"]
+
+
+def test_a_word_that_begins_or_ends_with_code_is_divided_for_sphinx(pages):
+    lines = ["columns that are `acknowledge`d, and un`known`"]
+    pages.docstring(None, "function", "name", None, None, lines)
+    assert lines == ["columns that are ``acknowledge``\\ d, and un\\ ``known``"]

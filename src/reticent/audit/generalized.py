@@ -88,7 +88,7 @@ def _utility(
         texts = values.distinct.to_list()
         if subject.foreign and entry.type == "categorical" and entry.hierarchy is None:
             notes.append(
-                f"no hierarchy of {entry.name!r} is given: how much its labels lose is not known, nor is the whole loss"
+                f"No hierarchy of {entry.name!r} is given: how much its labels lose is not known, nor is the whole loss."
             )
             continue
         try:
@@ -97,7 +97,7 @@ def _utility(
         except (ValueError, RecursionError):  # Unreadable, or quoted and no JSON
             if not subject.foreign:
                 raise BundleDamaged(f"Column {entry.name!r} holds labels that its schema does not explain.") from None
-            notes.append(f"the labels of {entry.name!r} are not understood: no information loss")
+            notes.append(f"The labels of {entry.name!r} are not understood: how much they lose is not known.")
             continue
         if off := off_the_grid(entry, texts):
             raise BundleDamaged(

@@ -97,8 +97,8 @@ PROMISES = {
         "reticent.models.beta_likeness:BetaLikeness",
         f"{_MEASURE}.likeness:judge",
         ("beta", "enhanced", "two_sided", "column"),
-        "In no group is a value of {column} more frequent than in the whole release by more than {beta} "
-        "times its frequency there, relatively{form} (beta-likeness).",
+        "In every group a value of {column} is at most (1 + {beta}) times as frequent as in the whole release{form} "
+        "(beta-likeness{which}).",
         _BELIEFS,
         f"{_MEASURE}.likeness:believed",
     ),
@@ -106,9 +106,8 @@ PROMISES = {
         "reticent.models.semantic_likeness:SemanticLikeness",
         f"{_MEASURE}.families:judge_semantic",
         ("beta", "level", "enhanced", "two_sided", "column"),
-        "In no group is a family of values of {column} (level {level} of its hierarchy) more frequent than "
-        "in the whole release by more than {beta} times its frequency there, relatively{form} (semantic "
-        "beta-likeness).",
+        "In every group a family of values of {column} (level {level} of its hierarchy) is at most (1 + {beta}) times as "
+        "frequent as in the whole release{form} (semantic beta-likeness{which}).",
         _BELIEFS,
     ),
     "rho-guarantee": PromiseRow(
@@ -134,9 +133,8 @@ PROMISES = {
         "reticent.models.proximity_likeness:ProximityLikeness",
         f"{_MEASURE}.families:judge_proximity",
         ("beta", "width", "enhanced", "column"),
-        "In no group are the values of {column} in any interval of width {width} more frequent than in the "
-        "whole release by more than {beta} times their frequency there, relatively{form} (proximity beta-"
-        "likeness).",
+        "In every group the values of {column} in any interval of width {width} are at most (1 + {beta}) times as "
+        "frequent as in the whole release{form} (proximity beta-likeness{which}).",
         _BELIEFS,
     ),
     "p-privacy": PromiseRow(

@@ -40,17 +40,24 @@ def command(words: Sequence[str] = ()) -> Any:
     for name in (named,) if named in COMMANDS else COMMANDS:
         module = import_module(f"reticent.cli.{name}")
         app.command(name, cls=Careful, epilog=f"Example:  {module.EXAMPLE}")(getattr(module, name))
-    return _without_types_of_flags(typer.main.get_command(app))
+    return _in_plain_words(typer.main.get_command(app))
 
 
-def _without_types_of_flags(parser: Any) -> Any:
-    """A switch takes no value: its help says no type."""
+def _in_plain_words(parser: Any) -> Any:
+    """Help without the names of types: a switch takes no value, and the name of an argument says what it is.
+
+    A paragraph of a docstring is one line here: a terminal breaks it where its own lines end.
+    """
     top_context = parser.context_class(parser, **parser.context_settings)
     contexts = [top_context, *(part.context_class(part, parent=top_context) for part in parser.commands.values())]
     for context in contexts:
-        for option in context.command.get_params(context):
-            if getattr(option, "is_flag", False):
-                option.metavar = ""
+        paragraphs = (context.command.help or "").split("\n\n")
+        context.command.help = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
+        for given in context.command.get_params(context):
+            if getattr(given, "is_flag", False):
+                given.metavar = ""
+            elif given.param_type_name == "argument":
+                given.display_type_rich = lambda ctx: None
     return parser
 
 

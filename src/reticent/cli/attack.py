@@ -81,10 +81,10 @@ def attack(
     """
     from reticent.attacks import ATTACKS
     from reticent.attacks import attack as run
-    from reticent.cli.attacked import beside
+    from reticent.cli.attacked import WITHOUT_SOURCE, beside, left_out
     from reticent.cli.columns import files, names
     from reticent.cli.printing import number, say, say_json, say_table, stages
-    from reticent.errors import RequestError
+    from reticent.errors import RequestError, SourceError
     from reticent.job import Job
     from reticent.owner.reading import reading_of
 
@@ -115,10 +115,10 @@ def attack(
     read = None if source is None else reading_of(release, source, as_job, missing=marks, how=how)[0]
     given: dict[str, Any] = {"missing": marks, "job": as_job, "quasi": names(quasi),
              "sensitive": names(sensitive), "hierarchy": files(hierarchy)}  # fmt: skip
-    outcomes, skipped = [], []
+    outcomes: list[dict[str, Any]] = []
+    skipped: dict[str, list[str]] = {}  # the names of attacks that were not tried, by the reason
     if not name and source is None:
-        lacking = ", ".join(known for known, row in ATTACKS.items() if row.needs_source)
-        skipped.append(f"{lacking}: they need the data that the release was made from. Try --source DATA.")
+        skipped[WITHOUT_SOURCE] = [known for known, row in ATTACKS.items() if row.needs_source]
     able = [name] if name else [known for known, row in ATTACKS.items() if source is not None or not row.needs_source]
     for at, one in enumerate(able):
         try:
@@ -127,10 +127,17 @@ def attack(
                 asked = {"background": knowledge, "corruption": learned, "singling-out": {"others": others}, "inference": {"others": others},
                          "composition": {"joined": joined or [], "force_join": force_join}}.get(one, {})  # fmt: skip
                 outcomes.append(_judged(release, run(release, read, one, **given, **asked).to_dict()))
+        except SourceError:  # what cannot be read is not a reason to leave one attack out
+            raise
         except RequestError as error:
             if name:
                 raise
-            skipped.append(f"{one}: {error.what}")
+            skipped.setdefault(error.what, []).append(one)
+    reasons = left_out(skipped)
+    if not outcomes:
+        raise RequestError(
+            "No attack can be tried.", why="\n  ".join(reasons), attempt="--source DATA." if source is None else ""
+        )
     if json:
         say_json(outcomes[0] if name else outcomes)
         return 0
@@ -139,12 +146,11 @@ def attack(
         for found in outcomes
     ]
     say_table([*HEAD, "a promise speaks of it"], rows)
-    if outcomes:
-        say("No release is called safe: these adversaries were tried, and this is what they reached.")
+    say("No release is called safe: these adversaries were tried, and this is what they reached.")
     say(*(line for found in outcomes if found["attack"] == "background" for line in _learned(found)))
     say(*(line for found in outcomes if found["attack"] == "singling-out" for line in _isolated(found)))
     say(*(line for found in outcomes for line in beside(found)))
-    say(*(f"left out: {line}" for line in skipped))
+    say(*reasons)
     for found in outcomes:
         if found.get("bound") is not None:
             say(f"corruption: no belief of {rho1 or '0.2'} can exceed {found['bound']:.6f} (theorem 2: {found['bound_theorem2']:.6f}); "

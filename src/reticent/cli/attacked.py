@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+WITHOUT_SOURCE = "This attack needs the data that the release was made from (--source DATA)."
+
+
+def left_out(skipped: Mapping[str, Sequence[str]]) -> list[str]:
+    """One line for each reason, with the attacks that were not tried for it."""
+    return [f"Not tried: {', '.join(names)}. {reason}" for reason, names in skipped.items()]
 
 
 def beside(found: dict[str, Any]) -> list[str]:

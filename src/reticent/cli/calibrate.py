@@ -21,12 +21,12 @@ def calibrate(
     counts: Annotated[
         str | None, typer.Option("--counts", metavar="N,N,...", help="suppression: how many rows hold each sensitive value.", show_default=False)
     ] = None,
-    l: Annotated[int | None, typer.Option("--l", help="suppression: at most one in l rows may hold a value.", show_default=False)] = None,  # noqa: E741
+    l: Annotated[int | None, typer.Option("--l", metavar="N", help="suppression: at most one in l rows may hold a value.", show_default=False)] = None,  # noqa: E741
     prior: Annotated[
-        str | None, typer.Option("--prior", help="suppression: what the adversary believes beforehand: uniform (if left out), shapes, records or plausible.", show_default=False)
+        str | None, typer.Option("--prior", metavar="NAME", help="suppression: what the adversary believes beforehand: uniform (if left out), shapes, records or plausible.", show_default=False)
     ] = None,
     p: Annotated[str | None, typer.Option("--p", metavar="P", help="perturbed-generalization: the retention probability.", show_default=False)] = None,
-    k: Annotated[str | None, typer.Option("--k", help="perturbed-generalization: the least group.", show_default=False)] = None,
+    k: Annotated[str | None, typer.Option("--k", metavar="N", help="perturbed-generalization: the least group.", show_default=False)] = None,
     s: Annotated[str | None, typer.Option("--s", metavar="RATE", help="perturbed-generalization: the share of rows published, instead of --k.", show_default=False)] = None,
     skew: Annotated[str | None, typer.Option("--lambda", metavar="P", help="perturbed-generalization: the most that is believed of one value beforehand.", show_default=False)] = None,
     domain: Annotated[int | None, typer.Option("--domain", metavar="N", help="perturbed-generalization: how many sensitive values there are.", show_default=False)] = None,

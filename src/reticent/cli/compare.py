@@ -13,7 +13,7 @@ EXAMPLE = "reticent compare patients.toml --methods mondrian,burel,beta-perturba
 
 
 def compare(
-    jobs: Annotated[list[Path], typer.Argument(metavar="JOB...", help="One job file or several of one source.", show_default=False)],
+    jobs: Annotated[list[Path], typer.Argument(metavar="JOB", help="One job file or several of one source.", show_default=False)],
     methods: Annotated[str | None, typer.Option("--methods", metavar="A,B,...", help="Try these methods; by default each job's own.", show_default=False)] = None,
     sweep: Annotated[list[str] | None, typer.Option("--sweep", metavar="NAME=VALUES", help="Try every value of a parameter: beta=1..5, t=0.1..0.5..0.1, k=2,5,10; may be repeated.", show_default=False)] = None,
     beside: Annotated[list[str] | None, typer.Option("--beside", metavar="NAME=FILE", help="A CSV or Parquet file that another tool made of the same rows; may be repeated.", show_default=False)] = None,

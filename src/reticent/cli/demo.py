@@ -45,7 +45,7 @@ name = "mondrian"
 
 def demo(
     to: Annotated[Path, typer.Option("--to", metavar="FOLDER", help="The folder to write to; an earlier demo in it is overwritten.")] = Path("demo"),
-    rows: Annotated[int, typer.Option("--rows", help="How many people the census generator makes.")] = 20_000,
+    rows: Annotated[int, typer.Option("--rows", metavar="N", help="How many people the census generator makes.")] = 20_000,
     json: Json = False,
 ) -> None:  # fmt: skip
     """Publish a made-up census, audit, attack and ask it, write its report, and say where to look next."""

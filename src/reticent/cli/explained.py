@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from reticent.table.codes_command import as_read
+
 HEAD = ("method", "reachable", "groups", "smallest", "withheld", "expected loss (AIL)")
 WIDTHS = (26, 9, 9, 9, 9, 19)
 
@@ -69,8 +71,7 @@ def _best(why: Any, source: Any) -> list[str]:
     if not able:
         return []
     best = min(able, key=lambda one: one.ail)
-    encoding = "" if source.encoding == "utf-8" else f" --encoding {source.encoding}"
-    paste = best.paste.replace("--data DATA", f"--data {source.path or 'DATA'}{encoding}")
+    paste = best.paste.replace("--data DATA", f"--data {as_read(source)}")
     lines = ["", f"Instead of {best.promise}, to paste:", *(f"  {line}" for line in paste.splitlines())]
     if "famil" in best.what:
         lines.append("It protects families of values, not each value; grouping the values in the source does as much.")

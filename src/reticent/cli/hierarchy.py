@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from reticent.cli.options import Delimiter, Encoding, Force, Json, Missing, ShowValues, reading
+from reticent.cli.options import Delimiter, Encoding, ForceFile, Json, Missing, ShowValues, reading
 
 COARSE = ("intervals", "edges", "dates")  # builders whose labels are no values of the data
 EXAMPLE = "reticent hierarchy --data patients.csv --column age --build intervals --with width=[5,10] -o age.csv"
@@ -16,7 +16,7 @@ EXAMPLE = "reticent hierarchy --data patients.csv --column age --build intervals
 def hierarchy(
     file: Annotated[
         Path | None,
-        typer.Argument(metavar="[FILE]", help="A hierarchy file: ARX's CSV, or Amnesia's text or JSON. Without it one is built.", show_default=False),
+        typer.Argument(metavar="FILE", help="A hierarchy file: ARX's CSV, or Amnesia's text or JSON. Without it one is built.", show_default=False),
     ] = None,
     data: Annotated[Path | None, typer.Option("--data", metavar="DATA", help="Check against, or build from, this table.", show_default=False)] = None,
     column: Annotated[str | None, typer.Option("--column", metavar="NAME", help="The column of DATA.", show_default=False)] = None,
@@ -32,7 +32,7 @@ def hierarchy(
     missing: Missing = None,
     delimiter: Delimiter = None,
     encoding: Encoding = None,
-    force: Force = False,
+    force: ForceFile = False,
     show_values: ShowValues = False,
     json: Json = False,
 ) -> None:  # fmt: skip

@@ -9,21 +9,21 @@ from typing import Annotated
 
 import typer
 
-from reticent.cli.options import Force, Json, Missing
+from reticent.cli.options import Delimiter, Json, Missing
 
 EXAMPLE = "reticent init patients.csv --missing '?'"
 
 
 def init(
-    data: Annotated[Path, typer.Argument(metavar="DATA", help="A CSV, Parquet or Arrow file.", show_default=False)],
+    data: Annotated[Path, typer.Argument(metavar="DATA", help="A CSV, Parquet or Arrow file, or a folder of Parquet files.", show_default=False)],
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="JOB", help="The job file to write; by default DATA's name with .toml, here. `-` prints it.", show_default=False),
     ] = None,
     missing: Missing = None,
-    delimiter: Annotated[str | None, typer.Option("--delimiter", help="Between the fields of a CSV; by default the likeliest.", show_default=False)] = None,
-    encoding: Annotated[str, typer.Option("--encoding", help="The encoding of a CSV, such as latin-1.")] = "utf-8",
-    force: Force = False,
+    delimiter: Delimiter = None,
+    encoding: Annotated[str, typer.Option("--encoding", metavar="NAME", help="The encoding of a CSV, such as latin-1.")] = "utf-8",
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing job file.")] = False,
     json: Json = False,
 ) -> None:  # fmt: skip
     """Draft a commented job file: guessed types, a proposed role for each column, risky columns named.

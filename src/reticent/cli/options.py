@@ -23,6 +23,7 @@ ShowValues = Annotated[
     typer.Option("--show-values", help="List the values an error speaks of. They may be a person's: not for logs."),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite an existing release.")]
+ForceFile = Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")]
 Missing = Annotated[
     list[str] | None,
     typer.Option("--missing", metavar="TEXT", help="A text that means missing, such as '?'; may be repeated."),

@@ -16,10 +16,16 @@ class Careful(TyperCommand):
 
     def invoke(self, context: Any) -> Any:
         for parameter in self.params:
-            value = context.params.get(parameter.name)
-            if isinstance(value, Path) and is_address(str(value)) and not value.exists():
-                raise RequestError(
-                    f"{parameter.opts[0]} takes a path, and {value} is an address.",
-                    attempt="a file or folder; a database is named by url = ... in a job's [source].",
-                )
+            given = context.params.get(parameter.name)
+            for value in given if isinstance(given, list | tuple) else (given,):
+                if isinstance(value, Path) and is_address(str(value)) and not value.exists():
+                    _refuse(parameter, value)
         return super().invoke(context)
+
+
+def _refuse(parameter: Any, value: Path) -> None:
+    name = parameter.opts[0] if parameter.opts[0].startswith("-") else parameter.metavar or parameter.name
+    raise RequestError(
+        f"{name} takes a path, and {value} is an address.",
+        attempt="a file or folder; a database is named by url = ... in a job's [source].",
+    )

@@ -28,7 +28,7 @@ def publish(
         typer.Option("--ledger", metavar="FOLDER", show_default=False, help="The ledger to use instead of RETICENT_LEDGER or your own."),
     ] = None,
     seed: Annotated[
-        int | None, typer.Option("--seed", help="Make a repeatable release, for tests and studies; it is stamped 'not for publication'.", show_default=False)
+        int | None, typer.Option("--seed", metavar="N", help="Make a repeatable release, for tests and studies; it is stamped 'not for publication'.", show_default=False)
     ] = None,
     format: Annotated[
         str | None, typer.Option("--format", metavar="parquet|csv", help="The file format, instead of the job's.", show_default=False)

@@ -5,7 +5,6 @@ It shows column names and counts and never a value: a draft is passed around bef
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from textwrap import wrap
 from typing import Any
@@ -17,10 +16,12 @@ from reticent.draft.looks import MARKS, look
 from reticent.draft.proposals import Proposal, proposals
 from reticent.errors import SourceError
 from reticent.table import source as sources
+from reticent.table.codes_command import codes_command, codes_file
 from reticent.table.header import refuse_record
 from reticent.table.roles import Role
 from reticent.table.source import Source
 
+WIDEST = 120  # of a line that is not one value
 NOT_LOOKED_AT = (
     "which columns together single people out (`reticent check` measures that), whether values are right, "
     "names inside other texts, and other tables that hold the same people"
@@ -49,7 +50,11 @@ class Draft:
         ]
         risky = [column for column in self.columns if column.risk]
         if risky:
-            lines += ["#", "# Risky columns:", *(f"#   {toml.key_text(c.name)}: {c.risk}" for c in risky)]
+            lines += [
+                "#",
+                "# Risky columns:",
+                *(line for c in risky for line in _wrapped(f"{toml.key_text(c.name)}: {c.risk}")),
+            ]
         return lines
 
     def _source(self) -> list[str]:
@@ -72,29 +77,27 @@ class Draft:
 
     def _columns(self) -> list[str]:
         declared = [f"{toml.key_text(column.name)} = {toml.value_text(_declared(column))}" for column in self.columns]
-        width = min(max(map(len, declared)), 72)
         return [
             "",
             "[columns]  # identifying (never published), quasi-identifying, sensitive, insensitive (published as it is)",
             *(text for line, column in zip(declared, self.columns, strict=True)
-              for text in (f"{line:<{width}}  # CONFIRM: {column.why}", *self._hierarchy_lines(column))),
+              for text in (line, *_wrapped(f"CONFIRM: {column.why}"), *self._hierarchy_lines(column))),
             "# a column can also have:  hierarchy = \"file.csv\"   order = [\"low\", \"high\"]   missing = \"category\"",
         ]  # fmt: skip
 
     def _hierarchy_lines(self, column: Proposal) -> list[str]:
         """The hierarchy that suits a quasi-identifier, to be moved up into its line; of a sensitive code how to make one."""
         if column.role is Role.SENSITIVE and column.hierarchy:
-            name = re.sub(r"\W+", "-", column.name).strip("-") or "codes"
-            encoding = "" if self.source.encoding == "utf-8" else f" --encoding {self.source.encoding}"
+            read = replace(self.source, missing=self.source.missing or self.marks)
             return [
-                f"#   codes that share beginnings: `reticent hierarchy --data {self.source.path} --column {column.name}"
-                f" --build prefixes -o {name}.csv{encoding}`,",
-                f'#   then hierarchy = "{name}.csv" here, and semantic-beta-likeness below: families of codes are protected.',
+                "#   These codes share beginnings. To protect families of them, make a hierarchy:",
+                f"#     {codes_command(column.name, read)}",
+                f'#   Then say hierarchy = "{codes_file(column.name)}" here, and promise semantic-beta-likeness below.',
             ]
         if not column.suits:
             return []
         asked = f"hierarchy = {toml.value_text(column.hierarchy)}" if column.hierarchy else "no hierarchy"
-        return [f"#   {asked}: {column.suits}"]
+        return _wrapped(f"{asked}: {column.suits}")
 
     def _promises(self) -> list[str]:
         sensitive = [column.name for column in self.columns if column.role is Role.SENSITIVE]
@@ -138,6 +141,10 @@ def _read(source: Source) -> pl.DataFrame:
     lazy = sources.scan(source)
     refuse_record(sources.columns(source), lazy)
     return sources.collect(lazy, "Reading the table")
+
+
+def _wrapped(said: str) -> list[str]:
+    return [f"#   {line}" for line in wrap(said, WIDEST - 4, break_long_words=False, break_on_hyphens=False)]
 
 
 def _declared(column: Proposal) -> dict[str, Any]:

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import polars as pl
 
-from reticent.errors import DiskError, OutputExists, ReticentError, SourceError
+from reticent.errors import DiskError, OutputExists, ReticentError, SourceError, SourceUnreachable
 from reticent.redaction import redacted
 from reticent.release.table_names import check_columns, check_name
-from reticent.table.database import driver, path_of, quoted, scheme, with_environment
+from reticent.table.database import driver, is_away, path_of, quoted, scheme, with_environment
 
 
 def write(frames: dict[str, pl.DataFrame], manifest: str, url: str, table: str, path: Path | None = None) -> list[str]:
@@ -37,6 +37,12 @@ def write(frames: dict[str, pl.DataFrame], manifest: str, url: str, table: str, 
                 f"{redacted(url)} cannot be written: the disk is full, read-only or broken.",
                 why="Nothing was written.",
                 attempt="more room, or another disk.",
+            ) from None
+        if is_away(error):
+            raise SourceUnreachable(
+                f"{redacted(url)} does not answer, has no such database or refuses access.",
+                why="Nothing was written.",
+                attempt="the same address in the database's own client.",
             ) from None
         if "exist" in str(error).lower():
             raise OutputExists(

@@ -96,7 +96,7 @@ def _counted_persons(manifest: Manifest) -> list[str]:
         int(fraction(p.parameters["k"])) for p in manifest.promises if p.name in ("k-anonymity", "alpha-k-anonymity")
     ]
     return [
-        f"- Since nobody has more than {most} rows, these rows are {k * most} at least, those of {k} persons at least."
+        f"- Since nobody has more than {most} rows, such a group has at least {k * most} rows, those of at least {k} persons."
         for k in asked
         if most > 1
     ]

@@ -7,7 +7,7 @@ none obeys; what has no form on paper, a line end or a terminal's escape, is spe
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 _PLAIN = re.compile(r"[^\x00-\x1f\x7f-\x9f`<>&|\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]+")
 _MARK = re.compile(r"[^\w ]|_", re.ASCII)
@@ -20,11 +20,22 @@ WIDEST = 120
 
 def page(lines: Iterable[str]) -> str:
     """The lines of a README as it is written: none too wide to be read, but for tables and code."""
-    made, fenced = [], False
+    made: list[str] = []
+    fenced = False
     for line in "\n".join(lines).split("\n"):
         fenced ^= line.startswith("```")
-        made += [line] if fenced else wrapped(line)
-    return "\n".join(made) + "\n"
+        if not fenced and line.startswith("  ") and made and made[-1].startswith("- "):
+            made[-1] += f" {line.strip()}"  # one item, however its sentence is written in the code
+        else:
+            made.append(line)
+    return "\n".join(_none_too_wide(made)) + "\n"
+
+
+def _none_too_wide(lines: Iterable[str]) -> Iterator[str]:
+    fenced = False
+    for line in lines:
+        fenced ^= line.startswith("```")
+        yield from [line] if fenced else wrapped(line)
 
 
 def wrapped(line: str) -> list[str]:

@@ -31,11 +31,12 @@ def heading(manifest: Manifest) -> list[str]:
 
 def promise_sentence(promise: Described) -> str:
     given = dict(promise.parameters)
-    form = ", less for frequent values (enhanced)" if given.get("enhanced") else ""
-    form += "; nor rarer by as much" if given.get("two_sided") else ""
+    form = ", frequent ones less than that" if given.get("enhanced") else ""
+    form += ", and no less frequent than there divided by as much" if given.get("two_sided") else ""
+    which = "".join(f", {word.replace('_', '-')}" for word in ("enhanced", "two_sided") if given.get(word))
     column = code(given["column"]) if "column" in given else "the sensitive column"
     said = {name: _said(value) for name, value in given.items()}
-    return catalogue.PROMISES[promise.name].sentence.format(**{**said, "column": column, "form": form})
+    return catalogue.PROMISES[promise.name].sentence.format(**{**said, "column": column, "form": form, "which": which})
 
 
 def _said(value: Any) -> Any:
@@ -101,4 +102,8 @@ def several_rows(manifest: Manifest, because: str) -> list[str]:
 
 
 def withheld(manifest: Manifest) -> list[str]:
-    return [f"- {manifest.withheld:,} row(s) were withheld."] if manifest.withheld else []
+    return (
+        [f"- {manifest.withheld:,} {'row was' if manifest.withheld == 1 else 'rows were'} withheld."]
+        if manifest.withheld
+        else []
+    )

@@ -53,7 +53,7 @@ def refuse_record(names: Sequence[str], lazy: pl.LazyFrame | None = None) -> Non
         odd, repeated = oddities(names)
         raise SourceError(
             "The first line does not look like a header.",
-            why=f"Of its {len(names)} names {odd} are numbers, dates or empty, {repeated} repeat another"
+            why=f"It has {len(names)} names: numbers, dates or empty {odd}, repeated {repeated}"
             + ("." if odd or repeated else ", and a column holds its own name as a value."),
             attempt="a header line with a different name for each column.",
         )
