@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import polars as pl
@@ -19,6 +20,7 @@ from reticent.engines import local
 from reticent.errors import RequestError
 from reticent.release.manifest import ColumnEntry
 from reticent.release.reading.boxes import boxes
+from reticent.release.reading.range_ends import range_ends
 from tests.oracle import singling_out as oracle
 
 COLUMNS = {"a": rt.quasi(numeric=True), "b": rt.quasi(numeric=True), "c": rt.quasi(), "s": rt.sensitive()}
@@ -154,3 +156,25 @@ def test_a_table_of_another_tool_is_attacked_by_its_ends():
         made = source.with_columns(age=pl.Series([label for label in labels for _ in range(4)]))
         found = attack(made, source, "singling-out", quasi=["age", "town"], sensitive=["s"], others=source).to_dict()
         assert found["success"] == found["others"] == isolated and found["certain"] == 0
+
+
+@pytest.mark.parametrize("share", [0.2, 0.34, 0.5, 1])
+def test_an_end_is_certain_where_no_narrower_range_can_have_been_padded_to_it(share):
+    """Every range and every two pads that its share and its width allow, enumerated."""
+    release = released({"style": "padded", "width": 3, "share": share})
+    made = {}
+    for span, low, high in product(range(1, 30), range(4), range(4)):
+        if max(low, high) <= Fraction(str(share)) * span:
+            made.setdefault(span + low + high, set()).add((low, high))
+    widths = sorted(made)[:20]
+    labels = [f"[20, {20 + width}]" for width in widths]
+    ages = pl.Series("age", [str(age) for age in range(17, 90)])
+    found = range_ends(release.manifest.columns[0], labels, ages)
+    assert found.known.tolist() == [[made[width] == {(0, 0)}] * 2 for width in widths]
+
+
+def test_padding_by_a_share_spares_narrow_ranges_and_isolates_no_more_than_a_random_value():
+    tight_ends = attack(released("tight"), table(), "singling-out").to_dict()
+    found = attack(released({"style": "padded", "width": 8, "share": 0.5}), table(), "singling-out").to_dict()
+    assert found["success"] <= found["control_high"] and found["success"] < tight_ends["low"]
+    assert found["certain"] < tight_ends["certain"]

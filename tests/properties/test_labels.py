@@ -24,8 +24,20 @@ from tests.properties.test_publish import (
 
 QUICK = settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
 STYLES = {
-    "numeric": ["tight", "snapped", {"style": "snapped", "step": 3}, {"style": "padded", "width": 2}],
-    "date": ["tight", "snapped", {"style": "snapped", "step": "month"}, {"style": "padded", "width": 20}],
+    "numeric": [
+        "tight",
+        "snapped",
+        {"style": "snapped", "step": 3},
+        {"style": "padded", "width": 2},
+        {"style": "padded", "width": 2, "share": 0.5},
+    ],
+    "date": [
+        "tight",
+        "snapped",
+        {"style": "snapped", "step": "month"},
+        {"style": "padded", "width": 20},
+        {"style": "padded", "width": 20, "share": 0.2},
+    ],
     "categorical": ["nodes", "sets"],
     "ordinal": ["tight"],
 }

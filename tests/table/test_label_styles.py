@@ -15,7 +15,8 @@ import reticent as rt
 from reticent.errors import BundleDamaged, ColumnError, JobError, PromiseUnreachable
 from reticent.methods.relabelled import relabelled
 from reticent.models.promises import Promises
-from reticent.recipe.group_labels import coalesce
+from reticent.randomness import Random
+from reticent.recipe.group_labels import coalesce, pad
 from reticent.recipe.recipe import Recipe
 from reticent.table.grids import round_step
 from reticent.table.labelling import Labelling
@@ -268,3 +269,40 @@ def test_a_round_step_has_a_hundred_of_itself_in_the_range():
         (5, 5, "0.05"),
     ):
         assert round_step(Decimal(low), Decimal(high)) == Decimal(step)
+
+
+def test_a_pad_is_at_most_a_share_of_its_range():
+    """A range of one year is not moved, one of two or three by one at most, from six years on by the whole width."""
+    spans = [span for span in range(1, 9) for _ in range(40)]
+    group = np.repeat(np.arange(len(spans)), np.array(spans) + 1)
+    frame = pl.DataFrame({"age": np.arange(len(group)) + 17, "s": ["x"] * len(group)})
+    columns = {"age": rt.quasi(labels={"style": "padded", "width": 3, "share": 0.5}), "s": rt.sensitive()}
+    cells = rt.count(rt.Job(columns=columns, promises=[rt.KAnonymity(2)]), frame=frame)
+    padded = pad(Recipe.of_groups(cells, group), Random.from_seed(1)).padded[0].labels
+    first = np.cumsum([0, *np.array(spans) + 1])[:-1] + 17
+    amounts: dict[int, set[int]] = {}
+    for span, low, label in zip(spans, first.tolist(), padded, strict=True):
+        least, most = json.loads(str(label))
+        if low > 20 and low + span < frame["age"].max() - 3:
+            amounts.setdefault(span, set()).update({low - least, most - low - span})
+    assert amounts == {span: set(range(min(span // 2, 3) + 1)) for span in range(1, 9)}
+
+
+def test_the_share_of_a_pad_is_checked_and_said():
+    for labels, why in (
+        ({"style": "padded", "width": 2, "share": 1.5}, "share is at most 1"),
+        ({"style": "padded", "width": 2, "share": 0}, "share must be a number above 0"),
+        ({"style": "snapped", "share": 0.5}, "share is for padded labels"),
+        ({"style": "padded", "share": 0.5}, "need a width"),
+    ):
+        with pytest.raises(JobError, match=why):
+            rt.quasi(labels=labels)
+    half = {"style": "padded", "width": 2, "share": 0.5}
+    for name in ("weight", "seen"):
+        with pytest.raises(ColumnError, match="as good as a name"):
+            published(**{name: rt.quasi(labels=half)})
+    release = published(age=rt.quasi(labels=half), born=rt.quasi(labels=half))
+    assert [column.labels for column in release.manifest.columns[:2]] == [half, half]
+    assert rt.audit(release.folder, source=table()).kept
+    said = " ".join((release.folder / "README.md").read_text().split())
+    assert "of at most 2, and of at most 0.5 of the range: the ends of the narrowest ranges were not moved" in said

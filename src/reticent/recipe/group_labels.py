@@ -46,8 +46,10 @@ def pad(recipe: Recipe, rng: Random) -> Recipe:
     padded = {}
     for at, domain in enumerate(recipe.cells.quasi):
         if isinstance(domain, PaddedDomain):
-            pads = rng.stream(f"pad {domain.name}").integers(0, domain.most, size=(recipe.groups, 2), endpoint=True)
-            padded[at] = Padded(*domain.moved(*recipe.spans_of(at), pads))
+            spans = recipe.spans_of(at)
+            most = np.repeat(domain.reach(*spans)[:, None], 2, axis=1) if domain.labelling.share else domain.most
+            pads = rng.stream(f"pad {domain.name}").integers(0, most, size=(recipe.groups, 2), endpoint=True)
+            padded[at] = Padded(*domain.moved(*spans, pads))
     return replace(recipe, padded=padded) if padded else recipe
 
 

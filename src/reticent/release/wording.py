@@ -67,6 +67,8 @@ _TIGHT = (
 _WIDER = {
     "snapped": "the ends of a range were rounded outwards{by}: an end is not a value that somebody has, unless by chance",
     "padded": "each end of a range was moved outwards by a secret amount{by}: an end is not a value that somebody has, unless by chance",
+    "shared": "each end of a range was moved outwards by a secret amount{by}, and of at most {share} of the range: the ends of the\n"
+    "  narrowest ranges were not moved, and people have them; another end is not a value that somebody has, unless by chance",
 }
 
 
@@ -79,7 +81,11 @@ def ends(manifest: Manifest) -> list[str]:
     if tight and wider:
         names = ", ".join(code(column.name) for column in tight)
         said = [f"- The ends of a range of {names} are values that people have, unless the publisher declared them."]
-    return [*said, *(f"- {code(name)}: {_WIDER[how.style].format(by=_by(how))}." for name, how in wider.items())]
+    return [*said, *(f"- {code(name)}: {_wider(how)}." for name, how in wider.items())]
+
+
+def _wider(how: Labelling) -> str:
+    return _WIDER["shared" if how.share is not None else how.style].format(by=_by(how), share=how.share)
 
 
 def _by(how: Labelling) -> str:

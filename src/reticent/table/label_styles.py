@@ -124,6 +124,12 @@ def _padded(
     domain: RangeDomain, column: Column, asked: Labelling, coarse: bool, within: tuple[int, int]
 ) -> PaddedDomain:
     unit, most, per = _unit(domain, asked.width)
+    if asked.share is not None and coarse:
+        raise ColumnError(
+            f"Column {domain.name!r} has fractions or times, which are as good as a name in narrow ranges too: share is for whole "
+            "numbers and days.",
+            attempt=f'labels = {{ style = "padded", width = {asked.width} }}.',
+        )
     stands = [Decimal(text) for text in domain.texts] if domain.kind == "numeric" else _physical(domain)
     with localcontext(Context(prec=60)):
         first, last = (

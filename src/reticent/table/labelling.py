@@ -4,6 +4,7 @@ labels = "tight"                                a range ends at its group's leas
 labels = "snapped"                              ends lie on round numbers or calendar steps, chosen from the column's range
 labels = { style = "snapped", step = 5 }        ends lie on multiples of 5; of dates, step = "month"
 labels = { style = "padded", width = 2 }        each end is moved outwards by a secret amount of at most 2; of dates, 2 days
+labels = { style = "padded", width = 2, share = 0.5 }   the same, and at most half of the range: narrow ranges move little
 labels = "nodes", labels = "sets"               of categories: a hierarchy's nodes, or the exact set of a group's values
 """
 
@@ -12,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 from reticent.errors import JobError, suggest
@@ -23,11 +25,13 @@ CALENDAR = ("day", "week", "month", "quarter", "year", "decade")
 
 @dataclass(frozen=True, slots=True)
 class Labelling:
-    """`step` of snapped labels and `width` of padded ones are numbers, or of dates a calendar step and a number of days."""
+    """`step` of snapped labels and `width` of padded ones are numbers, or of dates a calendar step and a number of days; `share` is
+    the most that an end is moved by as a share of its own range."""
 
     style: str
     step: Any = None
     width: Any = None
+    share: Any = None
 
     @classmethod
     def of(cls, given: Any) -> Labelling:
@@ -38,10 +42,8 @@ class Labelling:
         if not isinstance(table, Mapping) or not isinstance(table.get("style"), str):
             raise JobError("labels is the name of a style, or a table that has one.", attempt=_EXAMPLE)
         for name in table:
-            if name not in ("style", "step", "width"):
-                raise JobError(
-                    f"labels: {name!r} is not known.", attempt=suggest(str(name), ("style", "step", "width"))
-                )
+            if name not in _NAMES:
+                raise JobError(f"labels: {name!r} is not known.", attempt=suggest(str(name), _NAMES))
         return cls(**table)
 
     def __post_init__(self) -> None:
@@ -49,7 +51,7 @@ class Labelling:
             raise JobError(
                 f"There is no label style {self.style!r}.", attempt=suggest(self.style, (*ON_LINES, *ON_TREES))
             )
-        for name, style in (("step", "snapped"), ("width", "padded")):
+        for name, style in (("step", "snapped"), ("width", "padded"), ("share", "padded")):
             if getattr(self, name) is not None and self.style != style:
                 raise JobError(f"labels: {name} is for {style} labels.", attempt=_EXAMPLE)
         if self.style == "padded" and self.width is None:
@@ -59,13 +61,22 @@ class Labelling:
         elif self.step not in CALENDAR:
             raise JobError(f"labels: there is no calendar step {self.step!r}.", attempt=suggest(self.step, CALENDAR))
         object.__setattr__(self, "width", _positive(self.width, "width"))
+        object.__setattr__(self, "share", _positive(self.share, "share"))
+        if self.share is not None and self.share > 1:
+            raise JobError("labels: share is at most 1, the whole of a range.", attempt=_SHARED)
+
+    def reach(self, span: int, most: int) -> int:
+        """The most that an end of a range of so many units is moved by, of `most` that the width allows."""
+        return most if self.share is None else min(most, int(Fraction(str(self.share)) * span))
 
     def plain(self) -> str | dict[str, Any]:
         """As a job file or a manifest says it."""
-        measures = {name: value for name in ("step", "width") if (value := getattr(self, name)) is not None}
+        measures = {name: value for name in _NAMES[1:] if (value := getattr(self, name)) is not None}
         return {"style": self.style, **measures} if measures else self.style
 
 
+_NAMES = ("style", "step", "width", "share")
+_SHARED = 'labels = { style = "padded", width = 2, share = 0.5 }.'
 _EXAMPLE = 'labels = "snapped", or labels = { style = "padded", width = 2 }.'
 
 

@@ -74,13 +74,19 @@ class SnappedDomain(PrintedDomain):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PaddedDomain(PrintedDomain):
-    """Ends are whole multiples of `unit` (1, a day, an hour, a round fraction), moved by at most `most` and not past `limits`."""
+    """Ends are whole multiples of `unit` (1, a day, an hour, a round fraction), moved by at most `most`, by no more
+    than the declared share of the span, and not past `limits`."""
 
     first: np.ndarray  # by code, the greatest multiple that is not above it
     last: np.ndarray  # by code, the least multiple that is not below it
     unit: Any
     most: int
     limits: tuple[Place | None, Place | None]
+
+    def reach(self, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+        """The most that the ends of each span are moved by, in multiples of the unit."""
+        spans = (self.last[upper] - self.first[lower]).tolist()
+        return np.array([self.labelling.reach(max(span, 0), self.most) for span in spans], np.int64)
 
     def moved(self, lower: np.ndarray, upper: np.ndarray, pads: np.ndarray) -> tuple[list[str | None], np.ndarray]:
         """The labels of spans whose ends are moved outwards by `pads`, (spans, 2) multiples of the unit, and what they lose."""

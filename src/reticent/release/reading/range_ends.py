@@ -9,9 +9,11 @@ import numpy as np
 import polars as pl
 
 from reticent.release.manifest import ColumnEntry
+from reticent.release.reading.extent import Extent
 from reticent.release.reading.line import Line
 from reticent.release.reading.places import places_of, rebuilt
 from reticent.release.reading.scale import scale
+from reticent.table.labelling import Labelling
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,8 +49,15 @@ def range_ends(
             continue
         found.ranged[at] = True
         # A group of one value prints that value, so that a range of two holds both, however its ends were chosen.
-        both = whole_numbers and extent.upper - extent.lower == 1
+        both = (whole_numbers and extent.upper - extent.lower == 1) or _unmoved(entry, extent)
         for side, (end, outside) in enumerate(((extent.lower, extent.open_lower), (extent.upper, extent.open_upper))):
             found.value[at, side] = -1 if outside else place.get(end, -1)
             found.known[at, side] = (tight or both) and end not in coded
     return found
+
+
+def _unmoved(entry: ColumnEntry, extent: Extent) -> bool:
+    """Whether a range is so narrow that no narrower one was padded to it: a pad is at most a share of the range, which only whole
+    numbers and days have."""
+    how = Labelling.of(entry.labels) if entry.labels is not None else None
+    return how is not None and how.share is not None and how.reach(int(extent.upper - extent.lower) - 1, 1) == 0
