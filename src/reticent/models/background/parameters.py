@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from reticent.errors import JobError, suggest
+from reticent.limits import whole_text
 from reticent.models.background.weights import KERNELS, WHOLE, Bandwidth
 from reticent.models.exact import exact
 
@@ -103,10 +104,9 @@ def _text(d: Fraction) -> str:
 
 def _read(column: str, path: Path) -> tuple[list[str], list[list[str]]]:
     try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError):
+        table = [row for row in csv.reader(io.StringIO(whole_text(path))) if row]
+    except (OSError, UnicodeDecodeError, csv.Error):
         raise JobError(f"The distances of {column!r} cannot be read.", why=f"Looked for {path}.") from None
-    table = [row for row in csv.reader(io.StringIO(text)) if row]
     if not table or any(len(row) != len(table) for row in table):
         raise JobError(f"The distances of {column!r} are not a square.", attempt="values in the first row and column.")
     names = [row[0] for row in table[1:]]

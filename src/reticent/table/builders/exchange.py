@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from reticent.errors import HierarchyError
+from reticent.limits import whole_text
 from reticent.table.builders.built import ROOT, Values, exactly, padded
 from reticent.table.hierarchy import Hierarchy
 
@@ -71,7 +72,7 @@ def _read(given: str | Path) -> str:
     if isinstance(given, str) and "\n" in given:
         return given
     try:
-        return Path(given).read_text(encoding="utf-8-sig")
+        return whole_text(given)
     except OSError as error:
         raise HierarchyError(f"The hierarchy cannot be read: {error.strerror}.", why=f"Looked for {given}.") from None
     except UnicodeDecodeError as error:
