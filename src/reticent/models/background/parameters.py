@@ -87,6 +87,8 @@ def _matrix(column: str, given: Any) -> dict[str, Any]:
         raise JobError(f"The distances of {column!r} are neither a file nor {{ values, rows }}.")
     numbers = [[exact(cell, f"A distance of {column!r}") for cell in row] for row in rows]
     size = len(values)
+    if not size:
+        raise JobError(f"The distances of {column!r} name no value.", attempt="values in the first row and column.")
     if len(set(values)) != size or len(numbers) != size or any(len(row) != size for row in numbers):
         raise JobError(f"The distances of {column!r} are not a square with every value once.")
     if any(numbers[i][i] for i in range(size)):
