@@ -19,8 +19,8 @@ GOOD: dict[str, tuple[str, ...]] = {  # a name for each command line that works;
     "hierarchy": ("hierarchy", "--data", "people.csv", "--column", "age", "-o", "new.csv"),
     "hierarchy of a file": ("hierarchy", "city.csv", "--data", "people.csv", "--column", "city"),
     "check": ("check", "job.toml", "--budget", "0.1"),
-    "publish": ("publish", "job.toml", "-o", "out"),
-    "publish by stream": ("publish", "job.toml", "--engine", "stream", "-o", "out"),
+    "publish": ("publish", "job.toml", "-o", "out", "--again"),
+    "publish by stream": ("publish", "job.toml", "--engine", "stream", "-o", "out", "--again"),
     "audit": ("audit", "release", "--source", "people.csv"),
     "audit of a table": ("audit", "people.csv", "--quasi", "age,city", "--sensitive", "illness"),
     "risk": ("risk", "people.csv", "--quasi", "age,city"),
@@ -28,10 +28,10 @@ GOOD: dict[str, tuple[str, ...]] = {  # a name for each command line that works;
     "export": ("export", "release", "sqlite:///out.db", "--table", "people"),
     "query": ("query", "release", SQL),
     "attack": ("attack", "release", "--source", "people.csv", "--as", "naive-bayes"),
-    "attack as background": ("attack", "release", "--source", "people.csv", "--as", "background"),
+    "attack as background": ("attack", "release", "--source", "people.csv", "--as", "background", "--bandwidth", "0.3", "--t", "0.2"),
     "attack as composition": ("attack", "release", "--source", "people.csv", "--as", "composition", "--with", "second"),
     "attack as singling-out": ("attack", "release", "--source", "people.csv", "--as", "singling-out"),
-    "attack as corruption": ("attack", "sampled", "--source", "people.csv", "--as", "corruption"),
+    "attack as corruption": ("attack", "sampled", "--source", "people.csv", "--as", "corruption", "--lambda", "0.5"),
     "attack on a table": ("attack", "plain.csv", "--source", "people.csv", "--as", "skewness", "--quasi", "age,city",
                           "--sensitive", "illness"),
     "report": ("report", "release", "-o", "page.md", "--format", "md"),
@@ -79,20 +79,27 @@ VALUES = {
 
 @cache
 def parameters() -> dict[str, list[tuple[str, bool]]]:
-    """Of each command: how each option is given, or the name of an argument; whether it takes a value."""
+    """Of each command: how each option is given, or which argument it is; whether it takes a value."""
     found: dict[str, list[tuple[str, bool]]] = {}
     for name, parser in command().commands.items():
-        taken = ((parameter.opts[0], not getattr(parameter, "is_flag", False)) for parameter in parser.params)
-        found[name] = [entry for entry in taken if entry[0] != "--help"]
+        arguments = [one for one in parser.params if one.param_type_name == "argument"]
+        options = [one for one in parser.params if one not in arguments and one.opts[0] != "--help"]
+        found[name] = [(f"argument {at}", True) for at, _ in enumerate(arguments, 1)]
+        found[name] += [(one.opts[0], not getattr(one, "is_flag", False)) for one in options]
     return found
 
 
 def _given(words: tuple[str, ...], option: str, value: str | None) -> tuple[str, ...]:
-    """The command line with an option given, or its first argument replaced, by this value."""
-    if not option.startswith("-"):
-        return (words[0], value or "", *words[2:])
+    """The command line with an option given, or an argument replaced, by this value."""
+    if option.startswith("argument "):
+        at = int(option.split()[1])
+        taken = at < len(words) and not words[at].startswith("-")
+        return (*words[:at], value or "", *words[at + taken :])
     if value is None:
         return (*words, option)
+    if option in words:
+        at = words.index(option)
+        words = (*words[:at], *words[at + 2 :])
     return (*words, f"{option}={value}") if option.startswith("--") else (*words, option, value)
 
 

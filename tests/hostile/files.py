@@ -256,5 +256,5 @@ DATABASES = {
 }  # fmt: skip
 CASES = PACKED | FOLDERS | TABLES | DATABASES
 BY_STREAM = {f"{name}, by stream": Case(case.spoil, None if case.expected == 0 else case.expected, (*PUBLISH, "--engine", "stream"))
-             for name, case in (PACKED | FOLDERS | TABLES).items()}  # fmt: skip
+             for name, case in (PACKED | FOLDERS | TABLES).items() if "forty million" not in name}  # fmt: skip
 READERS = {"init": ("init", "-o", "new.toml"), "risk": ("risk", "--quasi", "age,city")}
