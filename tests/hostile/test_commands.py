@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import shutil
+import signal
 from pathlib import Path
+from typing import IO
 
 import pytest
 
+from reticent.cli import printing
 from reticent.cli.app import COMMANDS
+from reticent.cli.main import main
 from tests.hostile.commands import GOOD, contents, lines, prepared
-from tests.hostile.running import Case, Ran, faults, run
+from tests.hostile.running import CANARY, Case, Ran, faults, run
 
 EVERY = 1 if os.environ.get("HOSTILE") == "all" else 20
 SLOW = {"demo", "compare", "advise", "check", "attack as background", "report, internal"}
@@ -55,6 +61,58 @@ def test_a_hostile_command_line_is_refused_in_our_own_words(name, place):
             if found:
                 wrong[what] = (found, ran.err[-400:])
     assert not wrong
+
+
+SILENT = {"query", "hierarchy of a file", "hierarchy"}  # no stages are told
+
+
+@pytest.mark.parametrize("name", [name for name in GOOD if name not in SILENT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=["SIGTERM", "SIGINT"])
+def test_an_order_to_end_ends_with_130_and_leaves_nothing(name, number, place, monkeypatch):
+    @contextlib.contextmanager
+    def ending(*_):
+        yield lambda *_: os.kill(os.getpid(), number)
+
+    monkeypatch.setattr(printing, "stages", ending)
+    before, handler = contents(place), signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        ran = run(place, Case(lambda folder: None, 130, GOOD[name]))
+    finally:
+        signal.signal(signal.SIGINT, handler)
+    assert ran.code == 130, ran.err
+    assert not ran.left
+    assert contents(place) == before
+    assert CANARY not in ran.out + ran.err
+
+
+def written_to(place: Path, words: tuple[str, ...], stream: IO[str]) -> int:
+    """The exit code of a command whose standard output is this stream."""
+    here = os.getcwd()
+    os.chdir(place)
+    try:
+        with contextlib.redirect_stdout(stream), contextlib.redirect_stderr(io.StringIO()):
+            return main(list(words))
+    finally:
+        os.chdir(here)
+        for name in ("out", "out.db", "new", "new.csv", "new.toml", "page.md"):
+            path = place / name
+            shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no disk that is always full")
+@pytest.mark.parametrize("name", GOOD)
+def test_a_standard_output_that_is_full_or_gone_is_no_bug(name, place, monkeypatch):
+    monkeypatch.setenv("RETICENT_LEDGER", str(place.parent / "ledger"))
+    monkeypatch.delenv("RETICENT_OWNER", raising=False)
+    if name in SLOW and EVERY > 1:
+        pytest.skip("takes longer: make hostile")
+    words = (*GOOD[name], "--force") if name == "report, internal" else GOOD[name]
+    with open("/dev/full", "w") as full:
+        assert written_to(place, words, full) == 74
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "w") as gone:
+        assert written_to(place, words, gone) == 1
 
 
 def test_every_command_is_tried():
