@@ -12,21 +12,23 @@ from datetime import date, datetime, time
 from decimal import Decimal
 from fractions import Fraction
 from math import isfinite
+from pathlib import Path
 from typing import Any
 
-from reticent.errors import JobError
+from reticent.errors import JobError, RequestError
 
 DIGITS = 400  # of a number, before and behind the point: far more than any parameter needs
 TEXT = 100_000  # characters of one text: a long query
 DEPTH = 20  # tables and lists within each other
 ENTRIES = 1_000_000  # values in one job, those of hierarchies among them
 FILE = 64 << 20  # bytes of a job file
+BESIDE = 256 << 20  # bytes of a file that is read whole beside it: a hierarchy, weights, distances, questions
 _WRITTEN = re.compile(r"\s*[+-]?[\d_]*\.?[\d_]*(?:[eE]([+-]?\d+))?(?:/[\d_]+)?\s*", re.ASCII)
 
 
 def refuse_immoderate(value: object, name: str = "a number") -> None:
     """Refuse a number that is written with more digits, or further from 1, than any parameter is; NaN and infinity too."""
-    if not _moderate(value):
+    if not moderate(value):
         raise JobError(
             f"{name} must be a number of at most {DIGITS} digits before and behind the point.",
             why="Parameters are exact: one with a billion digits could not be computed with.",
@@ -34,7 +36,20 @@ def refuse_immoderate(value: object, name: str = "a number") -> None:
         )
 
 
-def _moderate(value: object) -> bool:
+def whole_text(path: str | Path, encoding: str = "utf-8-sig") -> str:
+    """The text of a file that is read whole; one that is too large, or never ends, is refused.
+
+    Raises what `open` and decoding raise.
+    """
+    with open(path, "rb") as handle:
+        content = handle.read(BESIDE + 1)
+    if len(content) > BESIDE:
+        raise RequestError(f"The file {Path(path).name} has more than {BESIDE:,} bytes.", attempt="a smaller file.")
+    return content.decode(encoding).replace("\r\n", "\n").replace("\r", "\n")
+
+
+def moderate(value: object) -> bool:
+    """Whether a number, or a text that would be read as one, can be computed with."""
     if isinstance(value, bool):
         return True
     if isinstance(value, int):
@@ -44,7 +59,7 @@ def _moderate(value: object) -> bool:
     if isinstance(value, Decimal):
         return value.is_finite() and len(value.as_tuple().digits) <= 2 * DIGITS and abs(value.adjusted()) <= DIGITS
     if isinstance(value, Fraction):
-        return _moderate(value.numerator) and _moderate(value.denominator)
+        return moderate(value.numerator) and moderate(value.denominator)
     if isinstance(value, str):
         return _moderate_text(value)
     return True

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import errno
 import re
-from collections.abc import Sequence
 from pathlib import Path
 
 from reticent.errors import OutOfMemory
@@ -44,12 +43,12 @@ def says_memory(error: BaseException) -> bool:
     return address_limit() is not None or any(word in str(error).lower() for word in _WORDS)
 
 
-def refuse_large_table(paths: Sequence[Path]) -> None:
-    """Refuse files of rows that would not fit under a limit of addresses: libraries end the process where it is met."""
-    need, left = TABLE * sum(path.stat().st_size for path in paths), addresses_left()
+def refuse_large_table(name: str, need: int) -> None:
+    """Refuse rows that would not fit under a limit of addresses: libraries end the process where it is met."""
+    left = addresses_left()
     if left is not None and need > max(left := left - RESERVED, SMALL):
         raise OutOfMemory(
-            f"{paths[0].name} is too large for the memory that this process may take.",
+            f"{name} is too large for the memory that this process may take.",
             why=f"Publishing it takes about {need >> 20:,} MiB, and {max(left, 0) >> 20:,} are left (ulimit -v). Nothing was kept.",
             attempt="a greater limit, or --engine stream.",
         )

@@ -43,6 +43,8 @@ class Scenario:
     before: Sequence[Sequence[str]] = ()
     next: Sequence[str] = ("audit", "out/none")
     no_exchange: bool = False
+    page: str = ""  # a file that is the old one or the new one, whole, at every moment
+    ends: Sequence[int] = (0, 1, 3)  # how the next command may end
     environment: dict[str, str] = field(default_factory=dict)
 
 
@@ -53,6 +55,11 @@ SCENARIOS = {
     "replace by stream": Scenario((*STREAM, "--force", "--again"), [STREAM]),
     "batches": Scenario(BATCHES, next=("audit", "out")),
     "replace batches": Scenario((*BATCHES, "--force", "--again"), [BATCHES], next=("audit", "out")),
+    "a page about a release": Scenario(("report", "out/release", "-o", "page.md", "--format", "md", "--force"), [PUBLISH],
+                                       next=("audit", "page.md"), page="page.md"),
+    "a page in a release": Scenario(("report", "out/release", "-o", "out/release/report.html", "--force"),
+                                    [PUBLISH, ("report", "out/release", "-o", "out/release/report.html")],
+                                    next=("audit", "out/release"), page="out/release/report.html", ends=(0,)),
     "export to a new SQLite file": Scenario(("export", "out/release", "sqlite:///new.db", "--table", "p"), [PUBLISH],
                                             next=("audit", "new.db")),
     "export to a SQLite file": Scenario(("export", "out/release", "sqlite:///old.db", "--table", "p"), [PUBLISH],
@@ -139,6 +146,8 @@ def changes_of(server: Server, before: Path, folder: Path, scenario: Scenario, l
     how = {"no_exchange": int(scenario.no_exchange), "environment": scenario.environment, "log": str(log or "")}
     ran = server.run(folder, scenario.words, **how)
     assert ran["code"] == 0, ran["said"]
+    if scenario.page:
+        shutil.copy(folder / scenario.page, before.with_name(f"{before.name}.page"))
     return ran["changes"]
 
 
@@ -150,12 +159,12 @@ def spoil(server: Server, before: Path, folder: Path, scenario: Scenario, at: in
     mode, number = WAYS[way]
     how = {"no_exchange": int(scenario.no_exchange), "environment": scenario.environment}
     ran = server.run(folder, scenario.words, at=at, mode=mode, errno=number, **how)
-    wrong = [f"broken at once: {one}" for one in broken(folder)]
+    wrong = [f"broken at once: {one}" for one in (*broken(folder), *half_written(before, folder, scenario))]
     if not scenario.no_exchange:
         wrong += [f"gone at once: {name}" for name in old if name not in digests(folder)]
     wrong += [f"at once: {one}" for one in unlike_its_code(folder, scenario, way, ran, old)]
     following = server.run(folder, scenario.next, **how)
-    if following["code"] not in (0, 1, 3) or "could not be settled" in following["said"]:
+    if following["code"] not in scenario.ends or "could not be settled" in following["said"]:
         wrong.append(f"the next command ended with {following['code']}: {following['said'][-200:]}")
     wrong += [
         f"afterwards: {one}" for one in (*broken(folder), *disagreeing(folder), *stale(folder), *readable(folder))
@@ -182,6 +191,16 @@ def unlike_its_code(folder: Path, scenario: Scenario, way: str, ran: dict[str, A
     return kept + [f"{one} in spite of {code}" for one in stale(folder)]
 
 
+def half_written(before: Path, folder: Path, scenario: Scenario) -> list[str]:
+    """A page that is neither what stood there nor what a run without a fault writes."""
+    if not scenario.page:
+        return []
+    held, old = folder / scenario.page, before / scenario.page
+    known = [before.with_name(f"{before.name}.page").read_bytes(), *([old.read_bytes()] if old.exists() else [])]
+    whole = held.read_bytes() in known if held.exists() else not old.exists()
+    return [] if whole else ["the page is not whole"]
+
+
 def releases(folder: Path) -> list[Path]:
     found = [path.parent for path in sorted(folder.rglob("manifest.json"))]
     return [path for path in found if not any(part.startswith(".reticent") for part in path.parts)]
@@ -198,7 +217,7 @@ def broken(folder: Path) -> list[str]:
         try:
             files = json.loads((path / "manifest.json").read_text())["files"]
             whole = all(_sha256(path / name) == facts["sha256"] for name, facts in files.items())
-            whole = whole and {one.name for one in path.iterdir()} == {*files, "manifest.json"}
+            whole = whole and {one.name for one in path.iterdir()} - {"report.html"} == {*files, "manifest.json"}
         except (OSError, ValueError, KeyError):
             whole = False
         found += [] if whole else [f"{path.name} is not whole"]

@@ -11,6 +11,8 @@ from reticent.job import Output
 from reticent.table.roles import Column
 from reticent.table.source import Source
 from reticent.typed import FITS, types_of
+from tests.hostile.fields import CASES as FIELDS
+from tests.hostile.fields import KEPT_BY, fields, tried
 from tests.hostile.jobs import CASES
 from tests.hostile.running import faults, run, sampled
 
@@ -22,6 +24,21 @@ def test_a_hostile_job_is_refused_in_our_own_words(name, tmp_path):
     assert not faults(ran, case.expected), ran.err[:2_000]
     for words in case.says:
         assert words in ran.out + ran.err
+
+
+@pytest.mark.parametrize("name", sampled(FIELDS, most=60))
+def test_a_field_of_a_wrong_type_is_refused_in_our_own_words(name, tmp_path):
+    ran = run(tmp_path, FIELDS[name])
+    assert not faults(ran, None), ran.err[:2_000]
+
+
+def test_every_field_of_every_promise_and_method_is_tried():
+    known = tried()
+    for name in registry.MODELS:
+        assert set(fields(registry.model(name))) <= known[name], name
+    for name in registry.METHODS:
+        assert set(fields(registry.method(name))) <= known[name], name
+    assert set(KEPT_BY) == set(registry.MODELS)
 
 
 PARTS = [

@@ -15,6 +15,7 @@ import polars as pl
 
 from reticent.attacks.seen import Seen
 from reticent.errors import RequestError, listed
+from reticent.limits import moderate
 from reticent.models.background.adversary import Adversary
 from reticent.table.domain import Domain
 from reticent.table.source import Source, collect, scan
@@ -90,6 +91,6 @@ def _key(text: str | None, numeric: bool) -> Any:
     if text is None or not numeric:
         return text
     try:
-        return Fraction(text.strip())
+        return Fraction(text.strip()) if moderate(text) else text
     except (ValueError, ZeroDivisionError):
         return text

@@ -103,7 +103,8 @@ def _read(file: Path, values: Any) -> Any:
         raise HierarchyError(
             f"There is no file {file}.", attempt="a hierarchy file, or --data and --column to build one."
         )
-    text = file.read_bytes()[:64].lstrip(b"\xef\xbb\xbf").lstrip().lower()
+    with open(file, "rb") as handle:
+        text = handle.read(64).lstrip(b"\xef\xbb\xbf").lstrip().lower()
     if text.startswith((b"{", b"distinct", b"range")) or file.suffix == ".json":
         return from_amnesia(file, values)
     return Hierarchy.read(file)

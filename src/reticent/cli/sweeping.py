@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from reticent.errors import RequestError
+from reticent.limits import refuse_immoderate
 
 MOST = 1_000
 _EXAMPLE = "--sweep beta=1..5, --sweep t=0.1..0.5..0.1, or --sweep k=2,5,10."
@@ -40,6 +41,7 @@ def _values(listed: str) -> list[Any]:
 
 
 def _number(text: str) -> Fraction | None:
+    refuse_immoderate(text, "A value of a sweep")
     try:
         return Fraction(text.strip())
     except (ValueError, ZeroDivisionError):

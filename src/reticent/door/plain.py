@@ -12,6 +12,7 @@ from typing import Any
 
 from reticent.door.entering import Check, kind_of, optional, refuse
 from reticent.errors import JobError, RequestError, suggest
+from reticent.limits import refuse_immoderate
 
 
 def text(value: Any, name: str) -> str:
@@ -42,6 +43,7 @@ def wholes(value: Any, name: str) -> list[int]:
 
 def share(value: Any, name: str) -> Fraction:
     """A number from 0 to 1, exactly as it was written."""
+    refuse_immoderate(value, name)
     try:
         found = Fraction(repr(value) if isinstance(value, float) else value)
         if not isinstance(value, bool) and 0 <= found <= 1:

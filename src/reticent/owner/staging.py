@@ -65,9 +65,12 @@ def _new_parents(target: Path | None) -> Iterator[None]:
 
 
 @contextmanager
-def new_file(target: Path, *, only_new: bool = False) -> Iterator[Path]:
-    """A path to write to; what is there when the block ends takes the target's place in one step."""
-    with staged(target) as folder:
+def new_file(target: Path, *, only_new: bool = False, near: Path | None = None) -> Iterator[Path]:
+    """A path to write to; what is there when the block ends takes the target's place in one step.
+
+    It is staged beside `near`, where that is given: a file of a release is staged beside the release, not among its files.
+    """
+    with staged(near or target) as folder:
         with writing(target):
             yield folder / target.name
             private.sync(folder / target.name)

@@ -10,12 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import sqlglot
 from sqlglot import exp
-from sqlglot.errors import SqlglotError
 
 from reticent.errors import RequestError, suggest
 from reticent.query.conditions import typed_condition
+from reticent.query.parsed import parsed
 from reticent.release.manifest import ColumnEntry, Manifest
 from reticent.table.types import dtype_named
 
@@ -59,10 +58,7 @@ def understood(text: str, manifest: Manifest) -> Asked:
 
 
 def _select(text: str) -> exp.Select:
-    try:
-        found = sqlglot.parse(text, read="duckdb")
-    except SqlglotError:
-        raise RequestError("The question is no SQL that is understood.", attempt=SHAPE + ".") from None
+    found = parsed(text, "The question", SHAPE + ".")
     if len(found) != 1 or not isinstance(found[0], exp.Select):
         kind = (
             type(found[0]).__name__.upper() if len(found) == 1 and found[0] is not None else f"{len(found)} statements"
@@ -73,7 +69,7 @@ def _select(text: str) -> exp.Select:
         if tree.args.get(clause):
             raise RequestError(f"{word} is not understood.", attempt=SHAPE + ".")
     source = tree.args.get("from_") or tree.args.get("from")
-    if source is None or not isinstance(source.this, exp.Table):
+    if source is None or not isinstance(source.this, exp.Table) or not isinstance(source.this.this, exp.Identifier):
         raise RequestError("A question is put to one table: the release.", attempt="FROM release.")
     if tree.find(exp.Subquery) or sum(1 for _ in tree.find_all(exp.Select)) > 1:
         raise RequestError("A question within a question is not understood.", attempt=SHAPE + ".")

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-import sqlglot
-from sqlglot.errors import SqlglotError
 
 from reticent.errors import RequestError, SourceUnreachable, listed
+from reticent.limits import whole_text
 from reticent.query.ask import answered
 from reticent.query.asked import SHAPE, understood
+from reticent.query.parsed import parsed
 from reticent.release.asking.put import Put
 from reticent.release.asking.rows import Rows
 from reticent.release.kind import Question, Tables
@@ -21,17 +21,13 @@ from reticent.release.manifest import Manifest
 def questions_in(path: str | Path) -> list[str]:
     """The statements of a file, one after the other; a semicolon ends each."""
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        text = whole_text(path, "utf-8")
     except (OSError, UnicodeDecodeError):
         raise SourceUnreachable(
             f"The questions {Path(path).name!r} cannot be read.", attempt="a text file of SQL."
         ) from None
-    try:
-        found = [tree.sql(dialect="duckdb") for tree in sqlglot.parse(text, read="duckdb") if tree is not None]
-    except SqlglotError:
-        raise RequestError(
-            "The list of questions is no SQL that is understood.", attempt=f"{SHAPE}; a semicolon after each."
-        ) from None
+    trees = parsed(text, "The list of questions", f"{SHAPE}; a semicolon after each.")
+    found = [tree.sql(dialect="duckdb") for tree in trees if tree is not None]
     if not found:
         raise RequestError("The list has no question.", attempt=SHAPE + ".")
     return found

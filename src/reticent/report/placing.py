@@ -52,7 +52,7 @@ def internal_place(release: Path, given: Path | None, form: str, force: bool) ->
 
 def write_public(target: Path, text: str, force: bool) -> None:
     try:
-        with staging.new_file(target, only_new=not force) as staged:
+        with staging.new_file(target, only_new=not force, near=release_around(target)) as staged:
             staged.write_text(text, encoding="utf-8")
     except FileExistsError:
         raise OutputExists(f"{target} exists by now: another process made it.", attempt="another name.") from None

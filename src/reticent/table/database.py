@@ -148,6 +148,8 @@ def path_of(url: str, *, there: bool = True) -> Path:
         raise SourceUnreachable(
             f"There is no database file at {url}.", attempt=f"{scheme(url)}:////absolute/path.db (four slashes)."
         )
+    if there and not path.is_file():  # a client would wait for somebody to write to a pipe
+        raise SourceError(f"{path} is no database file.", attempt="the path of a file.")
     return path
 
 

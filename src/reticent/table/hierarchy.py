@@ -19,6 +19,7 @@ from reticent import notebook
 from reticent.door import a_list, door, text
 from reticent.door import path as a_path
 from reticent.errors import DiskError, HierarchyError
+from reticent.limits import whole_text
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +74,7 @@ class Hierarchy:
     def read(cls, path: str | Path, name: str = "") -> Hierarchy:
         path = Path(path)
         try:
-            text = path.read_text(encoding="utf-8-sig")
+            text = whole_text(path)
         except OSError as error:
             raise HierarchyError(
                 f"The hierarchy of {name or path.stem!r} cannot be read: {error.strerror}.", why=f"Looked for {path}."

@@ -13,6 +13,7 @@ from reticent.errors import SourceError
 from reticent.table.opened import opened
 
 PART = 1 << 24  # bytes that are read at a time
+RECORD = 1 << 28  # bytes of one row
 _NEWLINE = 10
 
 
@@ -40,34 +41,42 @@ def scan_in_parts(path: Path, names: list[str], encoding: str, quote: str, **how
 
 def _records(path: Path, encoding: str, quote: str) -> Iterator[bytes]:
     """The text below the header in parts of whole records: each ends at a line end outside of quotes."""
-    mark, kept, first = ord(quote) if quote else None, b"", True
+    mark, kept, inside, first = ord(quote) if quote else None, [b""], 0, True
     with opened(path, encoding) as handle:
         while data := handle.read(PART):
-            kept += data
-            upto = _last_end(kept, mark)
-            if first and upto:
-                begin, first = _first_end(kept[:upto], mark), False
-                kept, upto = kept[begin:], upto - begin
-            if upto:
-                yield kept[:upto]
-                kept = kept[upto:]
-    if kept and not first:
-        yield kept
+            ends, inside = _ends(data, mark, inside)
+            if not len(ends):
+                kept.append(data)
+                _refuse_long(path, sum(map(len, kept)))
+                continue
+            if first:
+                kept, begin, first = [b""], int(ends[0]), False
+            else:
+                begin = 0
+            upto = int(ends[-1])
+            if text := b"".join((*kept, data[begin:upto])):
+                yield text
+            kept = [data[upto:]]
+    if not first and (text := b"".join(kept)):
+        yield text
 
 
-def _ends(text: bytes, quote: int | None) -> np.ndarray:
-    """Where records end."""
+def _ends(text: bytes, quote: int | None, inside: int) -> tuple[np.ndarray, int]:
+    """Where records end, in a text that begins inside of quotes (1) or not (0); and whether it ends inside of them."""
     data = np.frombuffer(text, np.uint8)
     ends = data == _NEWLINE
     if quote is not None and quote in text:
-        ends &= np.cumsum(data == quote) % 2 == 0
-    return np.flatnonzero(ends) + 1
+        held = np.cumsum(data == quote) + inside
+        ends &= held % 2 == 0
+        inside = int(held[-1] % 2)
+    elif inside:
+        ends[:] = False
+    return np.flatnonzero(ends) + 1, inside
 
 
-def _last_end(text: bytes, quote: int | None) -> int:
-    ends = _ends(text, quote)
-    return int(ends[-1]) if len(ends) else 0
-
-
-def _first_end(text: bytes, quote: int | None) -> int:
-    return int(_ends(text, quote)[0])
+def _refuse_long(path: Path, size: int) -> None:
+    if size > RECORD:
+        raise SourceError(
+            f"A row of {path.name} has more than {RECORD:,} bytes.", why="A quote that is not closed holds all that follows.",
+            attempt="the quote of [source], or mending the file.",
+        )  # fmt: skip

@@ -37,8 +37,13 @@ def files_of(name: str) -> Files:
     path = Path(name)
     if path.is_dir():
         return _together(path, sorted(found for found in path.rglob("*") if found.is_file()), path)
-    if path.exists():
+    if path.is_file():
         return Files((path,))
+    if path.exists():
+        raise SourceError(
+            f"{path} is no regular file.", why="A pipe or a device cannot be read twice, and may never end.",
+            attempt="what it gives, saved to a file.",
+        )  # fmt: skip
     if any(mark in name for mark in _PATTERN):
         return _together(path, sorted(found for one in glob(name, recursive=True) if (found := Path(one)).is_file()))
     raise SourceUnreachable(

@@ -14,11 +14,11 @@ from typing import Any, Literal
 import polars as pl
 
 from reticent.errors import ReticentError, SourceError, SourceUnreachable
-from reticent.memory import refuse_large_table
 from reticent.redaction import is_address
 from reticent.table import separated
 from reticent.table.formats import EXCEL, STATISTICS
 from reticent.table.several import ARROW, CSV, PARQUET, Files, files_of, refuse_unlike
+from reticent.table.sized import refuse_large
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,7 +147,7 @@ def _of_file(source: Source, by_pieces: bool) -> pl.LazyFrame:
     for path in files.paths:
         _refuse_empty(path)
     if not by_pieces:
-        refuse_large_table(files.paths)
+        refuse_large(files.paths)
     suffix, name = files.suffix, Path(source.path).name
     try:
         lazy = _scanned(files, source)

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
+from reticent import catalogue
 from reticent.audit.forged import UNCOUNTED
 from reticent.audit.identity import UNPROVEN
 from reticent.cli.main import main
@@ -29,6 +30,22 @@ COMMANDS: Mapping[str, tuple[str, ...]] = {
     "reticent export --bounds": ("export", "{folder}", "duckdb:///{place}/out.duckdb", "--table", "people", "--bounds"),
     "reticent report": ("report", "{folder}", "-o", "{place}/page.md", "--format", "md"),
 }
+ATTACK = ("attack", "{folder}", "--source", "{source}")
+ATTACKED: Mapping[str, tuple[str, ...]] = {  # what takes longer: tried on folders that can be opened
+    "reticent attack by all": (*ATTACK, "--with", "{folder}", "--bandwidth", "0.3", "--t", "0.2"),
+    "reticent risk --source": ("risk", "{folder}", "--source", "{source}"),
+    "reticent query --print-sql": (
+        "query",
+        "{folder}",
+        "SELECT COUNT(*) FROM release WHERE age > 30",
+        "--print-sql",
+        "duckdb",
+    ),
+    "reticent report, a page": ("report", "{folder}", "-o", "{place}/page.html"),
+    "reticent report --internal": ("report", "{folder}", "--internal", "--source", "{source}", "--format", "json"),
+}
+BY_NAME = {f"reticent attack --as {name}": (*ATTACK, "--as", name) for name in catalogue.ATTACKS}
+EVERY = {**COMMANDS, **ATTACKED, **BY_NAME}
 
 
 @cache
@@ -50,7 +67,7 @@ def told(folder: Path, name: str) -> str:
     with tempfile.TemporaryDirectory() as place:
         given = {"folder": str(folder), "place": place, "source": _source(_kept().name)}
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), _ledger(place):
-            code = main([word.format(**given) for word in COMMANDS[name]])
+            code = main([word.format(**given) for word in EVERY[name]])
         left = [path.name for path in Path(place).iterdir() if path.name != "ledger"]
     said = out.getvalue() + err.getvalue()
     wrong = [word for word in ("Traceback", "panicked", UNCOUNTED) if word in said]

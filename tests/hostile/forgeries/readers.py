@@ -14,7 +14,7 @@ from reticent.audit.forged import UNCOUNTED
 from reticent.audit.identity import UNPROVEN
 from reticent.cli.failures import known
 from reticent.errors import OutOfMemory
-from tests.hostile.forgeries.commands import COMMANDS, CRASHED, KEPT, REFUSED, SAID, UNSAID, told
+from tests.hostile.forgeries.commands import COMMANDS, CRASHED, EVERY, KEPT, REFUSED, SAID, UNSAID, told
 
 
 def audited(folder: Path, source: pl.DataFrame | None = None) -> str:
@@ -44,7 +44,7 @@ EVERYBODY = (*READERS, *COMMANDS)
 
 def outcome(folder: Path, reader: str = "audit") -> str:
     """One of the words above; a crash with its type, and a refusal that only the last net gave is a crash here too."""
-    if reader in COMMANDS:
+    if reader in EVERY:
         return told(folder, reader)
     try:
         found = READERS[reader](folder)

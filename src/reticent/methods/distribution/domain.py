@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from reticent.errors import ColumnError, JobError
+from reticent.limits import refuse_immoderate, whole_text
 from reticent.methods.distribution.tree import Tree, balanced, of_hierarchy
 from reticent.models.exact import exact
 from reticent.models.p_privacy import PPrivacy
@@ -206,12 +207,12 @@ def listed_weights(target: Any) -> dict[str, Fraction] | None:
 def read_weights(path: str | Path) -> dict[str, Fraction]:
     """A target's file: a value and its weight in each line, a header or none."""
     try:
-        text = Path(path).read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError):
+        text = whole_text(path)
+        rows = [row for row in csv.reader(io.StringIO(text), delimiter=sniff(text)) if any(row)]
+    except (OSError, UnicodeDecodeError, csv.Error):
         raise JobError(
             f"The target's file {Path(path).name} cannot be read.", attempt="a CSV beside the job file."
         ) from None
-    rows = [row for row in csv.reader(io.StringIO(text), delimiter=sniff(text)) if any(row)]
     if rows and not _is_number(rows[0][-1]):
         rows = rows[1:]
     if not rows or any(len(row) != 2 or not _is_number(row[1]) for row in rows):
@@ -229,6 +230,7 @@ def read_weights(path: str | Path) -> dict[str, Fraction]:
 
 
 def _is_number(text: str) -> bool:
+    refuse_immoderate(text, "a weight")
     try:
         Fraction(text.strip())
     except (ValueError, ZeroDivisionError):

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from reticent.errors import JobError, suggest
+from reticent.limits import whole_text
 from reticent.models.background.weights import KERNELS, WHOLE, Bandwidth
 from reticent.models.exact import exact
 
@@ -86,6 +87,8 @@ def _matrix(column: str, given: Any) -> dict[str, Any]:
         raise JobError(f"The distances of {column!r} are neither a file nor {{ values, rows }}.")
     numbers = [[exact(cell, f"A distance of {column!r}") for cell in row] for row in rows]
     size = len(values)
+    if not size:
+        raise JobError(f"The distances of {column!r} name no value.", attempt="values in the first row and column.")
     if len(set(values)) != size or len(numbers) != size or any(len(row) != size for row in numbers):
         raise JobError(f"The distances of {column!r} are not a square with every value once.")
     if any(numbers[i][i] for i in range(size)):
@@ -103,10 +106,9 @@ def _text(d: Fraction) -> str:
 
 def _read(column: str, path: Path) -> tuple[list[str], list[list[str]]]:
     try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError):
+        table = [row for row in csv.reader(io.StringIO(whole_text(path))) if row]
+    except (OSError, UnicodeDecodeError, csv.Error):
         raise JobError(f"The distances of {column!r} cannot be read.", why=f"Looked for {path}.") from None
-    table = [row for row in csv.reader(io.StringIO(text)) if row]
     if not table or any(len(row) != len(table) for row in table):
         raise JobError(f"The distances of {column!r} are not a square.", attempt="values in the first row and column.")
     names = [row[0] for row in table[1:]]

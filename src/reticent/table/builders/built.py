@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from reticent.errors import HierarchyError
+from reticent.limits import moderate
 from reticent.table.hierarchy import Hierarchy
 
 ROOT = "*"
@@ -96,7 +97,7 @@ def exactly(value: Any, what: str) -> Fraction:
 
 def _number(text: str) -> Fraction | None:
     try:
-        return Fraction(text.strip())
+        return Fraction(text.strip()) if moderate(text) else None
     except (ValueError, ZeroDivisionError):
         return None
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from reticent.errors import HierarchyError
+from reticent.limits import whole_text
 from reticent.table.builders.built import ROOT, Values, exactly, padded
 from reticent.table.hierarchy import Hierarchy
 
@@ -37,9 +38,12 @@ def from_amnesia(given: str | Path, values: Any = None) -> Hierarchy:
     text = _read(given)
     if text.lstrip().startswith(("{", "[")):
         try:
-            return from_tree(json.loads(text))
+            tree = json.loads(text)
         except json.JSONDecodeError as error:
             raise HierarchyError(f"The hierarchy is not valid JSON (line {error.lineno}).") from None
+        except RecursionError:
+            raise _no_tree() from None
+        return from_tree(tree)
     head, _, body = text.partition("\n")
     kind = head.strip().lower()
     if kind not in ("distinct", "range"):
@@ -54,6 +58,25 @@ def from_amnesia(given: str | Path, values: Any = None) -> Hierarchy:
 
 def from_tree(tree: Any) -> Hierarchy:
     """From JSON: {"nodes": [{"id", "label"}], "edges": [{"from", "to"}]}, or nested {"name", "children"} with any of the usual keys."""
+    try:
+        children = _of_json(tree)
+    except (
+        LookupError,
+        TypeError,
+        RecursionError,
+    ):  # a node is no table, lacks its name, or names one that is not there
+        raise _no_tree() from None
+    return Hierarchy.from_rows(_rows(children), "a JSON hierarchy")
+
+
+def _no_tree() -> HierarchyError:
+    return HierarchyError(
+        "The JSON is no tree that is understood, or one of too many levels.",
+        attempt='{"nodes": [{"id", "label"}], "edges": [{"from", "to"}]}, or nested {"name", "children"}.',
+    )
+
+
+def _of_json(tree: Any) -> Children:
     children: Children = {}
     if isinstance(tree, Mapping) and _of(tree, "nodes", "nodeList") is not None:
         text = {
@@ -64,14 +87,14 @@ def from_tree(tree: Any) -> Hierarchy:
     else:
         for parent, child in _edges(tree[0] if isinstance(tree, list) and len(tree) == 1 else tree):
             children.setdefault(parent, []).append(child)
-    return Hierarchy.from_rows(_rows(children), "a JSON hierarchy")
+    return children
 
 
 def _read(given: str | Path) -> str:
     if isinstance(given, str) and "\n" in given:
         return given
     try:
-        return Path(given).read_text(encoding="utf-8-sig")
+        return whole_text(given)
     except OSError as error:
         raise HierarchyError(f"The hierarchy cannot be read: {error.strerror}.", why=f"Looked for {given}.") from None
     except UnicodeDecodeError as error:
