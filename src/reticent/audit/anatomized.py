@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 
 from reticent.audit.anatomized_histograms import Histograms, histograms
+from reticent.audit.anatomized_values import Told
 from reticent.audit.as_published import as_published
 from reticent.audit.compared import Compared
 from reticent.audit.kind import Kept, Matching, Recounted, reads_rows
@@ -23,7 +24,6 @@ from reticent.audit.measures import measures
 from reticent.audit.sensitive import of_counts
 from reticent.audit.sorted_rows import NOTE, read_pieces, refuse_disorder
 from reticent.audit.subject import Subject
-from reticent.audit.told import Told
 from reticent.errors import BundleDamaged
 from reticent.release.anatomized import COUNT, GROUP
 from reticent.release.data import count_data, read_data
