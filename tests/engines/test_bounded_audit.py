@@ -35,6 +35,7 @@ SIZES = {
     "reticent.audit.streamed.TEXTS": 53,
     "reticent.audit.sorted_rows.PIECE": 29,
     "reticent.audit.contents.WINDOW": 997,
+    "reticent.audit.canonical.PIECE": 31,
 }
 
 

@@ -13,9 +13,8 @@ from reticent.audit.grouping import number
 from reticent.audit.sensitive import ranks
 from reticent.audit.subject import Subject
 from reticent.errors import BundleDamaged
-from reticent.release.data import scan_data
+from reticent.release.data import data_pieces
 from reticent.table.roles import Role
-from reticent.table.source import batches
 
 GROUP = "group"
 PIECE = 1 << 20  # rows that are looked at together
@@ -51,4 +50,4 @@ def refuse_disorder(subject: Subject, pieces: Iterable[pl.DataFrame], known: pl.
 
 def read_pieces(path: Path, schema: Mapping[str, str]) -> Iterator[pl.DataFrame]:
     """The rows of a file, so many at a time."""
-    return batches(scan_data(path, schema), "Reading the release", PIECE)
+    return data_pieces(path, schema, PIECE)

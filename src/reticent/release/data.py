@@ -52,6 +52,15 @@ def scan_data(path: Path, schema: Schema, only: Collection[str] | None = None) -
     return lazy.select(column(name, dtype) for name, dtype in wanted.items())
 
 
+def data_pieces(path: Path, schema: Schema, rows: int) -> Iterator[pl.DataFrame]:
+    """The same rows, so many at a time; none are kept."""
+    lazy = scan_data(path, schema)
+    try:
+        yield from lazy.collect_batches(chunk_size=rows, maintain_order=True, lazy=True, engine="streaming")
+    except BaseException as error:
+        raise _unreadable(error, path) from None
+
+
 def count_data(path: Path, schema: Schema, only: Collection[str] | None = None) -> tuple[pl.DataFrame, np.ndarray]:
     """The distinct rows of the data file (in `only` some columns), and how often each occurs; rows are read as a stream and not kept."""
     wanted = _among(schema, only)
