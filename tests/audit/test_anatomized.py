@@ -10,6 +10,7 @@ import pytest
 import reticent as rt
 from reticent.audit.anatomized_histograms import histograms
 from reticent.audit.as_published import Brought
+from reticent.audit.compared import Rows
 from reticent.audit.links import linked
 from reticent.errors import BundleDamaged
 from reticent.methods.anatomy import Anatomy
@@ -186,5 +187,5 @@ def test_rows_beyond_the_source_are_counted_nulls_among_them():
     shown = pl.DataFrame({"age": [1, 2, None, None, 3], "city": ["a", None, None, None, "a"], "count": [3, 1, 1, 1, 2]})
     shown = shown.select(pl.exclude("count").repeat_by("count").explode())
     whole = Brought(held, {}, pl.Series([True] * 4))
-    assert linked(shown, whole, ["age", "city"]).unmatched == 1 + 0 + 1 + 2
-    assert linked(held, whole, ["age", "city"]).unmatched == 0
+    assert linked(Rows(shown), whole, Rows(held), ["age", "city"]).unmatched == 1 + 0 + 1 + 2
+    assert linked(Rows(held), whole, Rows(held), ["age", "city"]).unmatched == 0

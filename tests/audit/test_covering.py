@@ -7,7 +7,8 @@ import numpy as np
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from reticent.audit.covering import match_rows
+from reticent.audit.compared import Held, Rows
+from reticent.audit.covering import axes_of, match_rows
 from reticent.audit.kind import eyes
 from reticent.audit.subject import of_folder
 from reticent.release.reading.cover import cover, join
@@ -53,7 +54,10 @@ def matched(table, released, source):
     """(ours, the oracle's): how many published rows find no source row."""
     subject = of_folder(released)
     published = eyes(subject.kind).recount(subject, each_row=True, thorough=True)
-    ours = match_rows(subject, published.frame, published.labels, frame_of(source)).unmatched
+    held = Held(published.frame, frame_of(source))
+    rows = Rows(held.ours), Rows(held.frame)
+    axes = axes_of(subject, published.labels, held)
+    ours = match_rows(subject, axes, published.labels, *rows, held).unmatched
     columns = [oracle_labels.describe(table.columns[q]["kind"], [*table.column(q), *source.column(q)], table.columns[q]["hierarchy"],
                                       table.columns[q]["order"]) for q in table.quasi]  # fmt: skip
     rows = [(tuple(row[q] for q in table.quasi), row["s"]) for row in published.frame.to_dicts()]

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import reticent as rt
 from reticent.audit import audit
 from reticent.audit.as_published import as_published
+from reticent.audit.compared import Rows
 from reticent.audit.evidence import Redrawing
 from reticent.audit.linking import link
 from reticent.audit.measure.redrawing import Matrix, scores
@@ -236,7 +237,7 @@ def matrices(draw, m: int = 3):
 def test_bounds_and_moments_are_those_of_going_through_every_outcome(matrix, held, data):
     shown = data.draw(st.lists(st.integers(0, 2), min_size=len(held), max_size=len(held)))
     frame = pl.DataFrame({"q": [0] * len(held)})
-    blocks = link(frame, frame, ["q"], (np.array(shown), np.array(held)), 3)
+    blocks = link(Rows(frame), Rows(frame), ["q"], (np.array(shown), np.array(held)), 3)
     found = scores(blocks, Matrix.of(matrix))
     likeness = oracle.distribution(held, matrix, lambda seen: oracle.likeness(held, seen))
     mean, variance = oracle.moments(likeness)

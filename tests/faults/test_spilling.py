@@ -58,10 +58,12 @@ def test_a_disk_that_fills_while_it_spills_ends_with_74(server, prepared):
 PHASES = {
     "looking": "reticent.engines.stream.Stream.look",
     "counting": "reticent.engines.stream.Stream.count",
+    "planning": "reticent.methods.burel.method.Burel.plan",
     "ranking": "reticent.engines.ranked.Ranks.settle",
     "scattering": "reticent.engines.buckets.Buckets.put",
     "gathering": "reticent.engines.stream._shown",
     "writing": "reticent.release.bundle._sealed",
+    "auditing": "reticent.gate.audit_staged",
 }
 
 

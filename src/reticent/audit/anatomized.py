@@ -7,7 +7,6 @@ wherever a combination is unique, which is no fault of this kind.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,14 +14,15 @@ import numpy as np
 import polars as pl
 
 from reticent.audit.anatomized_histograms import Histograms, histograms
+from reticent.audit.anatomized_values import Told
 from reticent.audit.as_published import as_published
-from reticent.audit.grouping import number
-from reticent.audit.kind import Finding, Matching, Recounted, reads_rows
-from reticent.audit.links import Linked, linked
+from reticent.audit.compared import Compared
+from reticent.audit.kind import Kept, Matching, Recounted, reads_rows
+from reticent.audit.links import keys_of, linked
 from reticent.audit.measure.counts import views
 from reticent.audit.measures import measures
 from reticent.audit.sensitive import of_counts
-from reticent.audit.sorted_rows import NOTE, refuse_disorder
+from reticent.audit.sorted_rows import NOTE, read_pieces, refuse_disorder
 from reticent.audit.subject import Subject
 from reticent.errors import BundleDamaged
 from reticent.release.anatomized import COUNT, GROUP
@@ -39,7 +39,8 @@ class Anatomized:
         files, schemas = data_files(folder, manifest), schemas_of(manifest)
         held = read_data(files["sensitive"], schemas["sensitive"])
         quasi = [column.name for column in subject.quasi]
-        if thorough or reads_rows(subject, files["quasi"], schemas["quasi"], each_row=each_row):
+        whole = reads_rows(subject, files["quasi"], schemas["quasi"], each_row=each_row, thorough=thorough)
+        if whole:
             frame, times = read_data(files["quasi"], schemas["quasi"]), None
             alike, rows = frame.group_by(quasi).len()["len"].to_numpy(), frame[GROUP]
         else:
@@ -48,22 +49,26 @@ class Anatomized:
         reader(subject.kind).check_tables({"rows": rows.to_frame(), "sensitive": held}, manifest)
         listed = _together(rows, held, manifest.sensitive, manifest.rows)
         if thorough:
-            refuse_disorder(subject, frame)
+            refuse_disorder(subject, [frame] if whole else read_pieces(files["quasi"], schemas["quasi"]), frame)
         column = of_counts(manifest.sensitive, views(listed.distinct(), listed.null), listed.ordered)
         achieved = {"k-anonymity": int(alike.min()), **measures(replace(column, paths=None))}
         utility = {"rce": listed.reconstruction_error(), "c_avg": float(listed.sizes.mean())}
         return Recounted(subject, frame, alike, listed.sizes, [column], achieved, utility, times, notes=(NOTE,),
                          beside={"sensitive": held})  # fmt: skip
 
-    def match(self, recounted: Recounted, source: pl.DataFrame) -> Matching:
+    def match(self, recounted: Recounted, source: Compared) -> Matching:
         """Rows by all that `quasi` shows of them; the values of each group by those of the rows that can be told apart."""
         subject, held = recounted.subject, recounted.beside["sensitive"]
-        there = as_published(source, subject.columns)
         shown = [column.name for column in subject.columns if column.role != Role.SENSITIVE]
-        link = linked(recounted.frame, there, shown)
         column = subject.named(Role.SENSITIVE)[0].name
-        true = there.frame[column].filter(there.whole)
-        return Matching(link.unmatched, link.stray, None, findings=(_values(link, recounted.frame, held, true),))
+        kept, told, unmatched = Kept(source, [entry.name for entry in subject.quasi]), Told(held, column), 0
+        for ours, theirs in source.parts(keys_of(subject.columns, shown), [entry.name for entry in subject.columns]):
+            there = as_published(theirs.frame, subject.columns)
+            link = linked(ours, there, theirs, shown)
+            unmatched += link.unmatched
+            kept.add(theirs, link.stray)
+            told.add(link, ours.frame[GROUP], there.frame[column].filter(there.whole))
+        return Matching(unmatched, kept.values, findings=(told.finding(),))
 
 
 def _opened(subject: Subject) -> tuple[Manifest, Path]:
@@ -104,46 +109,6 @@ def uneven(rows: np.ndarray, groups: np.ndarray, sizes: np.ndarray) -> int:
     has[np.searchsorted(both, mine)] = lengths
     holds[np.searchsorted(both, groups)] = sizes
     return int((has != holds).sum())
-
-
-def _values(link: Linked, rows: pl.DataFrame, held: pl.DataFrame, people: pl.Series) -> Finding:
-    """Values that the source has not, or not in the group where the people are whose value can be told."""
-    both = number(held[people.name].append(people))
-    listed, true = both.codes[: len(held)].astype(np.int64), both.codes[len(held) :].astype(np.int64)
-    size = len(both)
-    shown = np.bincount(listed, weights=held[COUNT].to_numpy(), minlength=size)
-    foreign = int(np.maximum(shown - np.bincount(true, minlength=size), 0).sum())
-    group = rows[GROUP].to_numpy().astype(np.int64)
-    known = _determined(link, group, true)
-    pairs, certain = np.unique(known[:, 0] * size + known[:, 1], return_counts=True)
-    stated: Mapping[int, int] = dict(
-        zip((held[GROUP].to_numpy().astype(np.int64) * size + listed).tolist(), held[COUNT].to_list(), strict=True)
-    )
-    lacking = np.array([stated.get(pair, 0) for pair in pairs.tolist()], np.int64)
-    misplaced = int(np.maximum(certain - lacking, 0).sum())
-    return Finding(
-        "values",
-        not foreign and not misplaced,
-        {"foreign_values": foreign, "misplaced_values": misplaced},
-        f"{foreign:,} published value(s) do not occur in the source; {misplaced:,} stand in a group whose people do not have them",
-    )
-
-
-def _determined(link: Linked, group: np.ndarray, true: np.ndarray) -> np.ndarray:
-    """(group, value) of every row that can be told: its people share a value, or all of its people are in one group."""
-    least, most = np.full(link.size, np.iinfo(np.int64).max), np.full(link.size, -1)
-    np.minimum.at(least, link.theirs, true)
-    np.maximum.at(most, link.theirs, true)
-    first, last = np.full(link.size, np.iinfo(np.int64).max), np.full(link.size, -1)
-    np.minimum.at(first, link.ours, group)
-    np.maximum.at(last, link.ours, group)
-    published, there = link.counts
-    one_value = least == most
-    one_group = (first == last) & (published == there) & ~one_value
-    ours, theirs = one_value[link.ours], one_group[link.theirs]
-    by_value = np.column_stack([group[ours], most[link.ours[ours]]])
-    by_group = np.column_stack([last[link.theirs[theirs]], true[theirs]])
-    return np.concatenate([by_value, by_group])
 
 
 EYES = Anatomized()

@@ -38,7 +38,7 @@ class Brought:
 
 def as_published(source: pl.DataFrame, columns: Sequence[ColumnEntry]) -> Brought:
     """The source's columns, one for each entry of a manifest, as an exact kind would publish them."""
-    refuse_absent([entry.name for entry in columns], source)
+    refuse_absent([entry.name for entry in columns], source.columns)
     found, unread = {}, {}
     whole = pl.repeat(True, len(source), eager=True)
     for entry in columns:

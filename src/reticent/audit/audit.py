@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 
 from reticent.audit.carried import carried
+from reticent.audit.compared import Compared
 from reticent.audit.declared import disagreements
 from reticent.audit.described import refuse_undescribed
 from reticent.audit.evidence import Evidence, Redrawing, SourceRows
@@ -24,9 +25,10 @@ from reticent.audit.judge import Verdict, judge
 from reticent.audit.kind import Recounted, eyes
 from reticent.audit.population import population_sizes, source_entropy
 from reticent.audit.provenance import Provenance, trace
-from reticent.audit.reading import read_alike, refuse_absent
+from reticent.audit.reading import is_little
 from reticent.audit.result import Audit
 from reticent.audit.risk import of_groups
+from reticent.audit.streamed import compared_with
 from reticent.audit.subject import Subject, of_folder, of_table
 from reticent.audit.withholding import withheld_as_stated
 from reticent.door import a_job, door, marks, names, optional, place, table, text
@@ -37,6 +39,8 @@ from reticent.table.declaring import columns as columns_of
 from reticent.table.roles import Column, Role
 from reticent.table.source import collect, scan
 from reticent.table.spelling import notice
+
+Table = pl.DataFrame | pl.LazyFrame
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,9 +67,8 @@ def audit(release: Any, *, source: Any = None, expect_digest: str | None = None,
     """Recount a release folder (or an opened release), or a table that another tool made, and judge its promises.
 
     `expect_digest` refuses a release that was changed; without it the result's `identity` says what, if anything, shows that it
-    was not.  `source` (a path, a frame or a `Source`) checks the rows against where
-    they came from, and that nothing else of it leaked.  A plain CSV or Parquet file or frame needs the roles of its columns: a
-    `job`, `columns`, or `quasi`, `sensitive` and `hierarchy`.  `missing` lists texts that mean null; `promises` are judged too.
+    was not.  `source` (a path, a frame or a `Source`) checks the rows against where they came from, and that
+    nothing else of it leaked.  A plain CSV or Parquet file or frame needs the roles of its columns: a `job`, `columns`, or `quasi`, `sensitive` and `hierarchy`.  `missing` lists texts that mean null; `promises` are judged too.
     With a release folder, a `job` says how the source is read, and what the manifest must repeat of it; without one the
     source is read as the owner's job beside the release says.
     """
@@ -90,10 +93,12 @@ def audit(release: Any, *, source: Any = None, expect_digest: str | None = None,
     return replace(found, disagreements=notes, identity=identity)
 
 
-def _source_rows(release: Any, source: Any, job: Any, missing: Sequence[str]) -> tuple[pl.DataFrame, str]:
-    """The source read as `publish` read it, and how that differs from reading it plainly."""
+def _source_rows(release: Any, source: Any, job: Any, missing: Sequence[str]) -> tuple[Table, str]:
+    """The source read as `publish` read it, and how that differs from reading it plainly; lazily where it is large."""
     given, frame = reading_of(release, source, job, missing=missing)
-    return collect(scan(given, frame), "Reading the source"), told(given)
+    little = is_plain(release) or is_little(given, frame)
+    rows = scan(given, frame, by_pieces=not little)
+    return (collect(rows, "Reading the source") if little else rows), told(given)
 
 
 def _people(release: Any, population: Any, job: Any, missing: Sequence[str]) -> Any:
@@ -110,25 +115,26 @@ def audit_staged(folder: Path, handed: Handed) -> Audit:
 
 
 def _audited(
-    subject: Subject, source: pl.DataFrame | None, handed: Handed, missing: Sequence[str], *, staged: bool = False
+    subject: Subject, source: Table | None, handed: Handed, missing: Sequence[str], *, staged: bool = False
 ) -> Audit:
     with counting(subject, staged=staged):
-        found = eyes(subject.kind).recount(subject, each_row=source is not None, thorough=not staged)
+        each_row = isinstance(source, pl.DataFrame)
+        found = eyes(subject.kind).recount(subject, each_row=each_row, thorough=not staged)
         if not staged:
             refuse_undescribed(found, bytes=source is None)
     people = None if handed.population is None else population_sizes(found, handed.population, missing)
     proven, redrawing, utility = None, _redrawing(found, handed), dict(found.utility)
-    sampling = found.sampling
+    sampling, compared = found.sampling, None
     if source is not None:
-        refuse_absent([column.name for column in subject.columns], source)
-        source = read_alike(source, subject.columns)
-        matching = eyes(subject.kind).match(found, source)
+        compared = compared_with(found, source)
+        matching = eyes(subject.kind).match(found, compared)
         redrawing, sampling = matching.redrawing or redrawing, matching.sampling or sampling
-        matching = replace(matching, findings=(*matching.findings, *withheld_as_stated(found, source)))
-        proven = trace(found, matching, source)
+        matching = replace(matching, findings=(*matching.findings, *withheld_as_stated(found, compared)))
+        proven = trace(found, matching, compared)
         if found.labelled:
-            utility["entropy"] = None if proven.uncovered else source_entropy(found, source, matching.covers)
-    evidence = replace(_evidence(found, people, redrawing, source, handed), sampling=sampling)
+            axes = matching.axes or ()
+            utility["entropy"] = None if proven.uncovered else source_entropy(found, axes, compared.rows)
+    evidence = replace(_evidence(found, people, redrawing, compared, handed), sampling=sampling)
     with counting(subject, staged=staged):
         verdicts = _verdicts(subject, evidence)
     shown = found.labelled or not staged
@@ -163,13 +169,15 @@ def _evidence(
     found: Recounted,
     people: np.ndarray | None,
     redrawing: Redrawing | None,
-    source: pl.DataFrame | None,
+    source: Compared | None,
     handed: Handed,
 ) -> Evidence:
-    rows = SourceRows(source) if source is not None else None
-    if rows is None and handed.source is not None:
-        rows = SourceRows(handed.source, handed.times)
-    subject = found.subject
+    subject, rows = found.subject, None
+    if source is not None:
+        names = [column.name for column in subject.columns if column.role != Role.INSENSITIVE]
+        rows = SourceRows(lambda: source.counted(names).pair)
+    elif (given := handed.source) is not None:
+        rows = SourceRows(lambda: (given, handed.times))
     return Evidence(found.alike, found.sizes, found.sensitive, subject.withheld, subject.stages, subject.rows_per_person, people,
                     redrawing, subject.columns, found, rows, targeted=found.targeted)  # fmt: skip
 

@@ -7,39 +7,52 @@ file, chunks and a footer without texts of anybody's own is all there may be: `r
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 import polars as pl
 
 from reticent.release.bundle import MANIFEST
+from reticent.release.data import Schema, data_pieces
 from reticent.release.files import write_csv
 from reticent.release.formulas import PRESENT, QUOTED, any_formula
-from reticent.release.kind import data_files, tables
+from reticent.release.kind import data_files, schemas_of
 from reticent.release.manifest import Manifest
+
+PIECE = 1 << 18  # rows that are written once more at a time
 
 
 def odd_bytes(folder: Path, manifest: Manifest) -> tuple[str, ...]:
     """The names of data files that hold more, or other, bytes than their rows need."""
-    files = data_files(folder, manifest)
-    rows = tables(folder, manifest) if any(path.suffix == ".csv" for path in files.values()) else {}
-    unsaid = [MANIFEST] if rows and manifest.formulas != QUOTED and _formulas(rows) != manifest.formulas else []
-    return (
-        *unsaid,
-        *(
-            path.name
-            for name, path in files.items()
-            if path.suffix == ".csv" and not _same_csv(path, rows[name], manifest.formulas == QUOTED)
-        ),
-    )
+    schemas = schemas_of(manifest)
+    files = {path: schemas[name] for name, path in data_files(folder, manifest).items() if path.suffix == ".csv"}
+    unsaid = [MANIFEST] if files and manifest.formulas != QUOTED and _formulas(files) != manifest.formulas else []
+    odd = [path.name for path, schema in files.items() if not _same_csv(path, schema, manifest.formulas == QUOTED)]
+    return (*unsaid, *odd)
 
 
-def _formulas(rows: Mapping[str, pl.DataFrame]) -> str | None:
+def _pieces(path: Path, schema: Schema) -> Iterator[pl.DataFrame]:
+    return data_pieces(path, schema, PIECE)
+
+
+def _formulas(files: dict[Path, Schema]) -> str | None:
     """What the manifest must say of texts that look like formulas."""
-    return PRESENT if any(any_formula(frame.get_columns()) for frame in rows.values()) else None
+    pieces = (piece for path, schema in files.items() for piece in _pieces(path, schema))
+    return PRESENT if any(any_formula(piece.get_columns()) for piece in pieces) else None
 
 
-def _same_csv(path: Path, rows: pl.DataFrame, quote: bool) -> bool:
+def _same_csv(path: Path, schema: Schema, quote: bool) -> bool:
+    header = 0
+    with open(path, "rb") as handle:
+        for piece in _pieces(path, schema):
+            again = _written(piece, quote)[header:]
+            if handle.read(len(again)) != again:
+                return False
+            header = header or len(_written(piece.head(0), quote))
+        return not handle.read(1)
+
+
+def _written(rows: pl.DataFrame, quote: bool) -> bytes:
     again = io.BytesIO()
     write_csv(again, rows, quote=quote)
-    return again.getvalue() == path.read_bytes()
+    return again.getvalue()

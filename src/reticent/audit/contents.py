@@ -17,6 +17,7 @@ from reticent.release.bundle import MANIFEST
 from reticent.release.kind import reader
 from reticent.release.manifest import Manifest
 
+WINDOW = 64 << 20  # bytes of a file that are searched together
 CHANCE = 8  # shorter texts occur by chance in numbers, codes and compressed bytes
 
 
@@ -29,23 +30,34 @@ class Piece:
     least: int = LEAST
 
 
-def pieces(folder: Path, manifest: Manifest) -> Iterator[Piece]:
+def pieces(folder: Path, manifest: Manifest, longest: int) -> Iterator[Piece]:
+    """Bytes in which a text of up to `longest` bytes stands whole, if it stands in the folder."""
     for path in sorted(folder.iterdir()):
         if path.name == MANIFEST:
             yield Piece(path.name, "\n".join(_strings(json.loads(path.read_text(encoding="utf-8")))).encode())
         elif path.suffix == ".parquet":
-            yield from _parquet(path)
+            yield from _parquet(path, longest)
         elif path.name == "README.md" and path.read_text(encoding="utf-8") == reader(manifest.kind).readme(manifest):
             continue  # a function of the manifest, which was searched
         elif path.name == catalogue.REPORT:
             continue  # `bundle.verify` found it to be a function of the other files, which are searched
         else:
-            yield Piece(path.name, path.read_bytes())
+            yield from _windows(path, longest)
 
 
-def file_pieces(path: Path) -> Iterator[Piece]:
+def file_pieces(path: Path, longest: int) -> Iterator[Piece]:
     """The same for a single file of another tool."""
-    yield from _parquet(path) if path.suffix in (".parquet", ".pq") else [Piece(path.name, path.read_bytes())]
+    yield from _parquet(path, longest) if path.suffix in (".parquet", ".pq") else _windows(path, longest)
+
+
+def _windows(path: Path, longest: int, least: int = LEAST) -> Iterator[Piece]:
+    """A file from end to end; windows overlap, so that no text falls between two."""
+    kept = b""
+    with open(path, "rb") as handle:
+        while fresh := handle.read(WINDOW):
+            window = kept + fresh
+            yield Piece(path.name, window, least)
+            kept = window[max(len(window) - longest, 0) :]
 
 
 def _strings(value: Any, inside: str = "") -> Iterator[str]:
@@ -62,10 +74,10 @@ def _strings(value: Any, inside: str = "") -> Iterator[str]:
         yield value
 
 
-def _parquet(path: Path) -> Iterator[Piece]:
+def _parquet(path: Path, longest: int) -> Iterator[Piece]:
     import pyarrow.parquet as pq
 
-    yield Piece(path.name, path.read_bytes(), CHANCE)
+    yield from _windows(path, longest, CHANCE)
     for page in pages(path):
         yield Piece(path.name, page.body, LEAST if page.plain and page.physical == "BYTE_ARRAY" else CHANCE)
     for key, value in (pq.read_metadata(path).metadata or {}).items():

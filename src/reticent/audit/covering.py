@@ -2,17 +2,20 @@
 
 A published row may stand for a source row that its labels cover and whose sensitive and carried values it bears.  Rows with
 equal labels and values are one box, source rows with equal values one point.  Where no point lies under two boxes,
-counting decides; otherwise it is a matching, and a maximum flow finds whether it is perfect.
+counting decides; otherwise it is a matching, and a maximum flow finds whether it is perfect.  Rows that bear different values
+never meet: a part of all rows with certain values is matched by itself, with what labels cover known from the whole tables.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import polars as pl
 
+from reticent.audit.compared import Compared, Rows, looked_up
 from reticent.audit.grouping import Numbered, number, pack
 from reticent.audit.subject import Subject
 from reticent.kernels import row_matching
@@ -21,6 +24,17 @@ from reticent.release.reading.cover import Cover, Regions, join
 from reticent.release.reading.places import placed, rebuilt
 from reticent.table.roles import Role
 from reticent.table.types import dtype_named, typed
+
+
+@dataclass(frozen=True, eq=False)
+class Axis:
+    """A quasi-identifier: what each of its labels covers, and the codes of all source values, each with its rows."""
+
+    name: str
+    labels: pl.Series
+    cover: Cover
+    codes: np.ndarray
+    held: np.ndarray  # rows of the source by code
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,9 +49,7 @@ class Covering:
     overlapping: bool
     unmatched: int
     borne: tuple[np.ndarray, np.ndarray]  # the values of each published and of each source row, numbered alike
-    covers: Mapping[
-        str, tuple[Cover, Numbered]
-    ]  # of each quasi-identifier: what its labels cover, and its source values
+    positions: np.ndarray  # of each source row
 
     @property
     def stray(self) -> np.ndarray:
@@ -45,25 +57,35 @@ class Covering:
 
     def mean_places(self) -> np.ndarray:
         """For each published row the mean position of the source rows that its box covers."""
-        rows = np.arange(len(self.point_of_row))
-        positions = np.bincount(self.point_of_row, weights=rows, minlength=len(self.point_rows))
+        positions = np.bincount(self.point_of_row, weights=self.positions, minlength=len(self.point_rows))
         boxes = len(self.box_rows)
         held = self.regions.total(self.point_rows, boxes)
         return (self.regions.total(positions, boxes) / np.maximum(held, 1))[self.box_of_row]
 
 
-def match_rows(subject: Subject, frame: pl.DataFrame, labels: Mapping[str, Numbered], source: pl.DataFrame) -> Covering:
-    """Boxes from the published rows, points from the source rows, joined and matched."""
-    found = {}
+def axes_of(subject: Subject, labels: Mapping[str, Numbered], source: Compared) -> list[Axis]:
+    """What labels cover of all values of the source."""
+    found = []
     for entry in subject.quasi:
-        whole, values = rebuilt(entry, source[entry.name]), number(source[entry.name])
-        found[entry.name] = label_cover(whole, labels[entry.name].distinct, values, foreign=subject.foreign)
-    covers, points = [covered for covered, _ in found.values()], [values for _, values in found.values()]
-    boxes = [labels[name] for name in found]
-    ours, theirs, size = _values(subject, frame, source)
+        distinct, times = source.values(entry.name)
+        whole, named = rebuilt(entry, distinct, times.tolist()), labels[entry.name].distinct
+        spots = placed(whole, named.to_list(), distinct, foreign=subject.foreign)
+        held = np.bincount(spots.codes, weights=times, minlength=spots.size).astype(np.int64)
+        found.append(Axis(entry.name, named, spots.cover, spots.codes, held))
+    return found
+
+
+def match_rows(
+    subject: Subject, axes: Sequence[Axis], labels: Mapping[str, Numbered], ours: Rows, theirs: Rows, source: Compared
+) -> Covering:
+    """Boxes from the published rows, points from the source rows, joined and matched."""
+    covers = [axis.cover for axis in axes]
+    boxes = [labels[axis.name] for axis in axes]
+    points = [_placed(axis, source.numbered(axis.name, theirs)) for axis in axes]
+    shown, held, size = _values(subject, ours.frame, theirs.frame, source)
     covers.append(Cover(np.arange(size), np.arange(size), np.full(size, -1), np.zeros((0, size + 1), np.int32)))
-    box, box_rows, box_of_row = _distinct([*boxes, ours], len(frame))
-    point, point_rows, point_of_row = _distinct([*points, theirs], len(source))
+    box, box_rows, box_of_row = _distinct([*boxes, shown], ours)
+    point, point_rows, point_of_row = _distinct([*points, held], theirs)
     regions = join(covers, box, point)
     overlapping = bool((regions.covering() > 1).any())
     if overlapping:
@@ -72,15 +94,30 @@ def match_rows(subject: Subject, frame: pl.DataFrame, labels: Mapping[str, Numbe
         covered = regions.total(point_rows, len(box_rows))
         unmatched = int(np.maximum(box_rows - covered, 0).sum())
     return Covering(regions, box_rows, point_rows, box_of_row, point_of_row, overlapping, unmatched,
-                    (ours.codes, theirs.codes), found)  # fmt: skip
+                    (shown.codes, held.codes), theirs.positions)  # fmt: skip
 
 
-def _distinct(columns: Sequence[Numbered], rows: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _placed(axis: Axis, values: Numbered) -> Numbered:
+    return Numbered(axis.codes[values.codes], pl.Series(np.arange(len(axis.held))))
+
+
+def labels_of(rows: Rows, known: Mapping[str, Numbered]) -> dict[str, Numbered]:
+    """The labels of some rows, numbered as those of all rows are."""
+    return {
+        name: Numbered(looked_up(rows.frame[name], column.distinct), column.distinct) for name, column in known.items()
+    }
+
+
+def _distinct(columns: Sequence[Numbered], rows: Rows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Distinct combinations of codes, how many rows have each, and the one of each row."""
-    word = pack(columns, rows)
-    distinct, of_row, count = np.unique(word, return_inverse=True, return_counts=True)
+    word = pack(columns, len(rows))
+    if rows.times is None:
+        distinct, of_row, count = np.unique(word, return_inverse=True, return_counts=True)
+    else:
+        distinct, of_row = np.unique(word, return_inverse=True)
+        count = rows.tally(of_row, len(distinct))
     row = np.empty(len(distinct), np.int64)
-    row[of_row] = np.arange(rows)
+    row[of_row] = np.arange(len(rows))
     return np.column_stack([column.codes[row] for column in columns]), count.astype(np.int64), of_row
 
 
@@ -92,14 +129,17 @@ def label_cover(
     return found.cover, Numbered(found.codes[source.codes], pl.Series(np.arange(found.size)))
 
 
-def _values(subject: Subject, frame: pl.DataFrame, source: pl.DataFrame) -> tuple[Numbered, Numbered, int]:
+def _values(
+    subject: Subject, frame: pl.DataFrame, source: pl.DataFrame, known: Compared
+) -> tuple[Numbered, Numbered, int]:
     """Sensitive and carried values of published and of source rows in one numbering: what must be equal."""
     ours, theirs = [], []
     for entry in subject.columns:
         if entry.role == Role.QUASI:
             continue
         one, other = number(frame[entry.name]), number(source[entry.name])
-        both = number(texts_of(one.distinct, entry).append(texts_of(rounded(other.distinct, entry), entry)))
+        held = borne(other.distinct, entry, read=borne_reads(entry, known))
+        both = number(texts_of(one.distinct, entry).append(held))
         ours.append(Numbered(both.codes[: len(one)][one.codes], both.distinct))
         theirs.append(Numbered(both.codes[len(one) :][other.codes], both.distinct))
     rows = len(frame)
@@ -107,6 +147,16 @@ def _values(subject: Subject, frame: pl.DataFrame, source: pl.DataFrame) -> tupl
     distinct, codes = np.unique(word, return_inverse=True)
     names = pl.Series(distinct)
     return Numbered(codes[:rows], names), Numbered(codes[rows:], names), len(distinct)
+
+
+def borne(values: pl.Series, entry: ColumnEntry, *, read: bool = True) -> pl.Series:
+    """Source values as the texts that a row of a labelled release bears; as they are, where the column does not `read` so."""
+    return texts_of(rounded(values, entry), entry) if read else rounded(values, entry).cast(pl.String)
+
+
+def borne_reads(entry: ColumnEntry, source: Compared) -> bool:
+    """Whether all of a source column reads as the type that is published."""
+    return entry.round_to is not None or source.reads(entry.name, partial(strictly, entry=entry))
 
 
 def rounded(values: pl.Series, entry: ColumnEntry) -> pl.Series:
@@ -140,10 +190,17 @@ def texts_of(values: pl.Series, entry: ColumnEntry) -> pl.Series:
     if values.dtype == wanted or wanted == pl.String:
         return values.cast(pl.String)
     try:
-        found = typed(values.str.strip_chars(), entry.dtype) if values.dtype == pl.String else values.cast(wanted)
+        return strictly(values, entry).cast(pl.String)
     except Exception:
         return values.cast(pl.String)
-    return found.cast(pl.String)
+
+
+def strictly(values: pl.Series, entry: ColumnEntry) -> pl.Series:
+    """Values in the type that is published; raises where one has none."""
+    wanted = dtype_named(entry.dtype)
+    if values.dtype == wanted or wanted == pl.String:
+        return values
+    return typed(values.str.strip_chars(), entry.dtype) if values.dtype == pl.String else values.cast(wanted)
 
 
 def _flow(regions: Regions, box_rows: np.ndarray, point_rows: np.ndarray) -> int:
@@ -160,7 +217,7 @@ def _flow(regions: Regions, box_rows: np.ndarray, point_rows: np.ndarray) -> int
     points = np.zeros((len(point_rows), 2), np.int64)
     points[:, 0] = point_rows[regions.order]
     pool = np.zeros((int(box_rows.sum()) + 2, 3), np.int64)
-    pool[:-1, 2] = np.arange(1, len(pool))
+    pool[0, 2] = 1
     chain = np.arange(len(points) + 1, dtype=np.int64)
     path = np.zeros((len(turn) + 1, 3), np.int64)
     return int(row_matching.match(np.ascontiguousarray(stretches), boxes, points, pool, chain, path))

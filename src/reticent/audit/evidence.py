@@ -6,9 +6,10 @@ sees what was recounted from the files and, where there is one, the source: neve
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -85,12 +86,23 @@ class Targeted:
     values: Sequence[str]
 
 
-@dataclass(frozen=True, eq=False)
 class SourceRows:
-    """The source, row by row or each distinct row with how many `times` it occurs."""
+    """The source, row by row or each distinct row with how many `times` it occurs; counted when first asked for."""
 
-    frame: pl.DataFrame
-    times: np.ndarray | None = None
+    def __init__(self, counted: Callable[[], tuple[pl.DataFrame, np.ndarray | None]]):
+        self._count = counted
+
+    @cached_property
+    def _counted(self) -> tuple[pl.DataFrame, np.ndarray | None]:
+        return self._count()
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        return self._counted[0]
+
+    @property
+    def times(self) -> np.ndarray | None:
+        return self._counted[1]
 
 
 class LabelledRows(Protocol):

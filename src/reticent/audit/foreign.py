@@ -18,9 +18,9 @@ from reticent.table.carried import NEAR_UNIQUE
 from reticent.table.grammar import ANY
 
 
-def with_withheld(subject: Subject, source: pl.DataFrame | None) -> Subject:
+def with_withheld(subject: Subject, source: pl.DataFrame | pl.LazyFrame | None) -> Subject:
     """A table of another tool with the rows of its source that it does not have."""
-    if subject.frame is None or source is None:
+    if subject.frame is None or not isinstance(source, pl.DataFrame):
         return subject
     return replace(subject, withheld=max(len(source) - len(subject.frame), 0))
 

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from reticent.audit.covering import match_rows
+from reticent.audit.compared import Compared, Keys
+from reticent.audit.covering import axes_of, borne, borne_reads, labels_of, match_rows, texts_of
 from reticent.audit.grid import off_the_grid
 from reticent.audit.grouping import Numbered, PublishedGroups, group, number
-from reticent.audit.kind import Matching, Recounted, reads_rows
+from reticent.audit.kind import Kept, Matching, Recounted, reads_rows
 from reticent.audit.measure import anonymity
 from reticent.audit.measure.comparison import exact
 from reticent.audit.measures import measures, worst
+from reticent.audit.order import Seen
 from reticent.audit.sensitive import Sensitive, jointly, recount
 from reticent.audit.subject import Subject
 from reticent.errors import BundleDamaged, InternalError
@@ -41,11 +44,28 @@ class Generalized:
         seen.__dict__.update(labels=labels, groups=groups)  # they are known already
         return seen
 
-    def match(self, recounted: Recounted, source: pl.DataFrame) -> Matching:
-        found = match_rows(recounted.subject, recounted.frame, recounted.labels, source)
-        return Matching(
-            found.unmatched, found.stray, found.mean_places(), found.overlapping, borne=found.borne, covers=found.covers
-        )
+    def match(self, recounted: Recounted, source: Compared) -> Matching:
+        """Rows by what they bear; labels decide within a part."""
+        subject = recounted.subject
+        axes, keys = axes_of(subject, recounted.labels, source), _keys(subject, source)
+        kept, seen = Kept(source, [entry.name for entry in subject.quasi]), Seen()
+        unmatched, overlapping = 0, False
+        for ours, theirs in source.parts(keys, [entry.name for entry in subject.columns]):
+            labels = recounted.labels if ours.frame is recounted.frame else labels_of(ours, recounted.labels)
+            found = match_rows(subject, axes, labels, ours, theirs, source)
+            unmatched, overlapping = unmatched + found.unmatched, overlapping or found.overlapping
+            kept.add(theirs, found.stray)
+            seen.add(ours, theirs, [found.mean_places()], found.borne)
+        return Matching(unmatched, kept.values, seen.order(source.agreeing(keys), source.rows), overlapping, axes=axes)
+
+
+def _keys(subject: Subject, source: Compared) -> Keys:
+    """What a published and a source row must bear alike: sensitive and carried values."""
+    return {
+        entry.name: (partial(texts_of, entry=entry), partial(borne, entry=entry, read=borne_reads(entry, source)))
+        for entry in subject.columns
+        if entry.role != Role.QUASI
+    }
 
 
 def _rows(subject: Subject, each_row: bool) -> tuple[pl.DataFrame, np.ndarray | None]:

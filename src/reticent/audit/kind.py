@@ -16,11 +16,13 @@ import numpy as np
 import polars as pl
 
 from reticent import catalogue
+from reticent.audit.compared import Compared, Rows
+from reticent.audit.covering import Axis
 from reticent.audit.evidence import Redrawing, Sampling, Targeted
 from reticent.audit.grouping import Numbered, PublishedGroups, group, number
+from reticent.audit.order import CANONICAL, Order
 from reticent.audit.sensitive import Sensitive
 from reticent.audit.subject import Subject
-from reticent.release.reading.cover import Cover
 from reticent.release.sound import is_little
 from reticent.table.roles import Role
 
@@ -69,6 +71,11 @@ class Recounted:
     def rows(self) -> int:
         return len(self.frame) if self.times is None else int(self.times.sum())
 
+    @property
+    def each(self) -> np.ndarray:
+        """How many published rows each row of `frame` stands for."""
+        return np.ones(len(self.frame), np.int64) if self.times is None else self.times
+
     def column(self, name: str) -> pl.Series:
         """A published column, in whichever file it stands; where distinct rows were counted, not a carried one."""
         return next(table[name] for table in (self.frame, *self.beside.values()) if name in table.columns)
@@ -91,33 +98,48 @@ class Finding:
 class Matching:
     """How published rows stand for source rows.
 
-    `unmatched` published rows stand for no source row of their own; `stray` marks source rows that none could stand for;
-    `place` is, for each published row, the mean position of the source rows it may stand for, None where rows are sorted by all
-    they show.  `hidden` is, likewise, where the sensitive values stand that a kind does not link to rows.  `borne` numbers, in one
-    numbering, what each published and each source row bears beside labels, both in the order of their files.  `missing` source
-    rows are in no group, where a published row stands for many; None: each stands for one.  `covers` is, of each labelled column,
-    what the labels cover and the source's values in these codes.
+    `unmatched` published rows stand for no source row of their own; `kept` has the quasi-identifying values of source rows that
+    some published row could stand for.  `order` is what the order of rows says about the source's.  `missing` source
+    rows are in no group, where a published row stands for many; None: each stands for one.  `axes` are, of each labelled column,
+    what the labels cover and the source's rows by value.
     """
 
     unmatched: int
-    stray: np.ndarray
-    place: np.ndarray | None
+    kept: Mapping[str, pl.Series]
+    order: Order = CANONICAL
     overlapping: bool = False
-    hidden: np.ndarray | None = None
-    borne: tuple[np.ndarray, np.ndarray] | None = None
     findings: tuple[Finding, ...] = ()
     redrawing: Redrawing | None = None
     sampling: Sampling | None = None
     missing: int | None = None
-    covers: Mapping[str, tuple[Cover, Numbered]] | None = None
+    axes: Sequence[Axis] | None = None
 
 
-def reads_rows(subject: Subject, path: Path, schema: Mapping[str, str], *, each_row: bool) -> bool:
-    """Whether a file is read row by row: where the source is compared, and where rows carry columns and memory is no question.
+class Kept:
+    """The values of some columns in source rows that were not left out, of one part after another."""
+
+    def __init__(self, source: Compared, names: Sequence[str]):
+        self._source, self._names = source, names
+        self._masks = {name: np.zeros(len(source.values(name)[0]), bool) for name in names}
+
+    def add(self, theirs: Rows, stray: np.ndarray) -> None:
+        for name in self._names:
+            self._masks[name][self._source.numbered(name, theirs).codes[~stray]] = True
+
+    @property
+    def values(self) -> dict[str, pl.Series]:
+        return {name: self._source.values(name)[0].filter(pl.Series(mask)) for name, mask in self._masks.items()}
+
+
+def reads_rows(
+    subject: Subject, path: Path, schema: Mapping[str, str], *, each_row: bool, thorough: bool = False
+) -> bool:
+    """Whether a file is read row by row: where its rows are compared, and where rows carry columns or have an order to be looked at
+    (`thorough`) and memory is no question.
 
     Otherwise its distinct rows are counted without the carried columns, which are counted by themselves (`carried.py`).
     """
-    return each_row or (bool(subject.named(Role.INSENSITIVE)) and is_little(path, schema))
+    return each_row or ((thorough or bool(subject.named(Role.INSENSITIVE))) and is_little(path, schema))
 
 
 class Eyes(Protocol):
@@ -129,7 +151,7 @@ class Eyes(Protocol):
         `thorough` looks at the order of rows too, where the kind has one: publish has just written it, and need not.
         """
 
-    def match(self, recounted: Recounted, source: pl.DataFrame) -> Matching:
+    def match(self, recounted: Recounted, source: Compared) -> Matching:
         """How the published rows stand for those of the source."""
 
 

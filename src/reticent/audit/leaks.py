@@ -8,21 +8,21 @@ bytes are looked up as whole values only: in labels, in the manifest's ranges an
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from reticent import catalogue
-from reticent.audit.contents import Piece, dictionaries, file_pieces, pieces
+from reticent.audit.compared import Compared, texts
+from reticent.audit.contents import Piece, file_pieces, pieces
 from reticent.audit.foreign import near_unique
 from reticent.audit.kind import Recounted
 from reticent.audit.search import Needles
 from reticent.audit.subject import Subject
+from reticent.audit.unused import Leak, unused
 from reticent.release.manifest import ColumnEntry
 from reticent.release.numbers import fraction
 from reticent.release.reading.places import beyond
@@ -30,46 +30,73 @@ from reticent.table.grammar import ANY, parse
 from reticent.table.roles import Role
 
 
-@dataclass(frozen=True, slots=True)
-class Leak:
-    """So many distinct values of a source column stand in a file of the release where none should."""
+def find(recounted: Recounted, source: Compared, kept: Mapping[str, pl.Series]) -> list[Leak]:
+    """All leaks, by source column and file; the values themselves are not kept.  Only `kept` quasi-identifying values may be shown.
 
-    column: str
-    file: str
-    values: int
-
-
-def find(recounted: Recounted, source: pl.DataFrame, stray: np.ndarray) -> list[Leak]:
-    """All leaks, by source column and file; the values themselves are not kept.  `stray` source rows were not published."""
+    Columns that may have any number of values (those that are not published, and carried ones) are looked at a part at a time.
+    """
     subject, path = recounted.subject, recounted.subject.path
     names = [entry.name for entry in subject.columns]
     if subject.undeclared is not None:  # these are carried, but for those that single people out
         names += set(subject.undeclared.columns) - set(near_unique(subject))
-    hidden = {name: _texts(source[name]) for name in source.columns if name not in names}
-    withheld, shown = {}, {}
-    for entry in subject.columns:
-        name = entry.name
-        values = source[name]
-        if entry.role == Role.QUASI:
-            shown[name] = _texts(values.filter(pl.Series(~stray))) - _hidden(entry, values)
-        else:
-            shown[name] = _texts(recounted.column(name))
-        withheld[name] = (
-            _texts(values) - shown[name] - _listed(entry) - _texts(recounted.column(name)) - recounted.explained
-        )
+    hidden = [name for name in source.names if name not in names]
+    shown, withheld = _of_few_values(recounted, source, kept)
+    leaks = _whole_values(recounted, source, withheld)
+    carried = [entry for entry in subject.columns if entry.role == Role.INSENSITIVE]
+    counts: dict[tuple[str, str], int] = {}
+    parts = source.spread([*hidden, *(entry.name for entry in carried)]) if path is not None else 0
+    for part in range(parts):
+        secret = {name: source.texts(name, part, parts) for name in hidden}
+        secret |= {name: texts for name, texts in withheld.items() if part == 0}
+        for entry in carried:
+            published = source.shown(entry.name, part, parts) | _listed(entry) | recounted.explained
+            secret[entry.name] = source.texts(entry.name, part, parts) - published
+        for file, name, many in _found(recounted, source, path, secret, shown):
+            counts[file, name] = counts.get((file, name), 0) + many
+    order = [*hidden, *(entry.name for entry in subject.columns)]
+    found = sorted(counts, key=lambda place: (place[0], order.index(place[1])))
+    return leaks + [Leak(name, file, counts[file, name]) for file, name in found]
+
+
+def _of_few_values(
+    recounted: Recounted, source: Compared, kept: Mapping[str, pl.Series]
+) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
+    """Of quasi-identifiers and sensitive columns, the texts that the release may show and those that it must not."""
+    shown, withheld = {}, {}
+    for entry in recounted.subject.columns:
+        if entry.role == Role.INSENSITIVE:
+            continue
+        name, values, published = entry.name, source.values(entry.name)[0], texts(recounted.column(entry.name))
+        shown[name] = texts(kept[name]) - _hidden(entry, values) if entry.role == Role.QUASI else published
+        withheld[name] = texts(values) - shown[name] - _listed(entry) - published - recounted.explained
         if entry.labels is not None:
             withheld[name] -= _moved_ends(recounted, entry)
-    leaks = _whole_values(recounted, withheld)
-    secret = {**hidden, **{name: texts for name, texts in withheld.items() if texts}}
+    return shown, withheld
+
+
+def _found(
+    recounted: Recounted,
+    source: Compared,
+    path: Path | None,
+    secret: Mapping[str, set[str]],
+    shown: Mapping[str, set[str]],
+) -> Iterator[tuple[str, str, int]]:
+    """(file, column, values) of secret texts that stand in the folder and are not explained by what it may show."""
     needles = Needles(text for texts in secret.values() for text in texts)
     if path is None or not len(needles):
-        return leaks
+        return
+    subject = recounted.subject
     needles.ignore_those_in("\n".join([*_explained(subject, shown), *recounted.explained]).encode())
+    for piece in source.spelled([entry.name for entry in subject.named(Role.INSENSITIVE)]):
+        if len(needles):
+            needles.ignore_those_in(piece.encode())
+    if not len(needles):
+        return
     hits: dict[str, set[str]] = {}
-    for piece in _pieces(subject, path):
-        hits.setdefault(piece.file, set()).update(needles.found_in(piece.data, piece.least))
-    return leaks + [Leak(name, file, len(texts & present)) for file, present in sorted(hits.items()) for name, texts in secret.items()
-                    if texts & present]  # fmt: skip
+    for bytes_of in _pieces(subject, path, needles.longest):
+        hits.setdefault(bytes_of.file, set()).update(needles.found_in(bytes_of.data, bytes_of.least))
+    for file, present in hits.items():
+        yield from ((file, name, len(some & present)) for name, some in secret.items() if some & present)
 
 
 def _hidden(entry: ColumnEntry, values: pl.Series) -> set[str]:
@@ -77,15 +104,11 @@ def _hidden(entry: ColumnEntry, values: pl.Series) -> set[str]:
     if entry.top is None and entry.bottom is None:
         return set()
     distinct = values.unique().drop_nulls()
-    return _texts(distinct.filter(beyond(entry, distinct)))
+    return texts(distinct.filter(beyond(entry, distinct)))
 
 
-def _pieces(subject: Subject, path: Path) -> Iterable[Piece]:
-    return file_pieces(path) if subject.manifest is None else pieces(path, subject.manifest)
-
-
-def _texts(series: pl.Series) -> set[str]:
-    return set(series.cast(pl.String).drop_nulls().unique().to_list())
+def _pieces(subject: Subject, path: Path, longest: int) -> Iterable[Piece]:
+    return file_pieces(path, longest) if subject.manifest is None else pieces(path, subject.manifest, longest)
 
 
 def _listed(entry: ColumnEntry) -> set[str]:
@@ -110,19 +133,19 @@ _WORDS = ["reticent format kind data rows withheld columns name role type dtype 
           *(word for row in (*catalogue.METHODS.values(), *catalogue.STAGES.values()) for word in row.parameters)]  # fmt: skip
 
 
-def _whole_values(recounted: Recounted, withheld: Mapping[str, set[str]]) -> list[Leak]:
+def _whole_values(recounted: Recounted, source: Compared, withheld: Mapping[str, set[str]]) -> list[Leak]:
     """Values that only withheld rows have, as ends and members of labels, in the manifest, in dictionaries and statistics."""
     leaks, path = [], recounted.subject.path
     for entry in recounted.subject.columns:
-        name, secret = entry.name, withheld[entry.name]
         if entry.role == Role.QUASI:
+            name, secret = entry.name, withheld[entry.name]
             stated = {str(text) for text in [*(entry.domain or ()), *(entry.values or ())]}
             found = (("data", _shown_members(recounted, name)), ("manifest.json", stated))
             leaks += [Leak(name, where, len(secret & texts)) for where, texts in found if secret & texts]
     if path is not None:
         for file in [path] if path.is_file() else sorted(path.glob("*.parquet")):
             if file.suffix in (".parquet", ".pq"):
-                leaks += _unused(_tables(recounted, file), file)
+                leaks += unused(recounted, source, file)
     return leaks
 
 
@@ -153,11 +176,6 @@ def _place(end: Any) -> Fraction | None:
         return None
 
 
-def _tables(recounted: Recounted, file: Path) -> pl.DataFrame:
-    """The rows of a file of the release."""
-    return recounted.beside.get(file.stem, recounted.frame)
-
-
 def _members(label: str) -> tuple[str, ...]:
     return _parsed(label)[1]
 
@@ -171,33 +189,3 @@ def _parsed(label: str) -> tuple[str, tuple[str, ...]]:
         return parse(label)
     except ValueError:
         return "", ()
-
-
-def _stored(values: pl.Series) -> set[Any]:
-    """Values as Parquet stores them: whole numbers without a sign in the bits of those with one."""
-    width = 32 if values.dtype == pl.UInt32 else 64 if values.dtype == pl.UInt64 else 0
-    held = values.to_physical().to_list()
-    return {value - (value >> (width - 1) << width) for value in held} if width else set(held)
-
-
-def _unused(rows: pl.DataFrame, file: Path) -> list[Leak]:
-    """Dictionary entries and statistics that no row refers to."""
-    import pyarrow.parquet as pq
-
-    physical: dict[str, set[Any]] = {}
-    for name in rows.columns:
-        values = rows[name].drop_nulls().unique()
-        physical[name] = {text.encode() for text in values} if values.dtype == pl.String else _stored(values)
-    extra: dict[str, set[Any]] = {}
-    for page in dictionaries(file):
-        if page.column in physical:
-            extra.setdefault(page.column, set()).update(set(page.entries()) - physical[page.column])
-    metadata = pq.read_metadata(file)
-    for group in range(metadata.num_row_groups):
-        for at in range(metadata.num_columns):
-            chunk = metadata.row_group(group).column(at)
-            if chunk.path_in_schema in physical and chunk.statistics is not None and chunk.statistics.has_min_max:
-                known = set(rows[chunk.path_in_schema].drop_nulls().unique().to_list())
-                ends = {chunk.statistics.min, chunk.statistics.max}
-                extra.setdefault(chunk.path_in_schema, set()).update(ends - known)
-    return [Leak(name, file.name, len(values)) for name, values in extra.items() if values]

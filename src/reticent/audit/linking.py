@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import polars as pl
 
+from reticent.audit.compared import Rows
 from reticent.audit.grouping import Numbered, number, pack
 
 
@@ -30,7 +32,7 @@ class Entries:
 
 @dataclass(frozen=True, eq=False)
 class Blocks:
-    """The blocks that both tables have equally often.  `places[column]` ranks each block's value in their order.
+    """The blocks that both tables have equally often.  `values[column]` are theirs; `places` ranks them in their order.
 
     `unmatched` rows are published and not in the source; `absent` ones are in the source and not published.  Of
     other blocks that both have equally often, `unknown` rows hold a value that the manifest does not list.
@@ -39,7 +41,7 @@ class Blocks:
     sizes: np.ndarray
     held: Entries
     shown: Entries
-    places: dict[str, np.ndarray]
+    values: dict[str, pl.Series]
     unmatched: int
     absent: int
     unknown: int
@@ -49,33 +51,57 @@ class Blocks:
         """Blocks whose source rows hold one value: what became of each row is known."""
         return np.bincount(self.held.block, minlength=len(self.sizes)) == 1
 
+    @cached_property
+    def places(self) -> dict[str, np.ndarray]:
+        found = {}
+        for name, values in self.values.items():
+            column = number(values)
+            found[name] = _ranks(column)[column.codes]
+        return found
 
-def link(
-    shown: pl.DataFrame, held: pl.DataFrame, keys: Sequence[str], values: tuple[np.ndarray, np.ndarray], size: int
-) -> Blocks:
+
+def joined(parts: Sequence[Blocks]) -> Blocks:
+    """The blocks of several parts, no block in two of them."""
+    if len(parts) == 1:
+        return parts[0]
+    first = np.cumsum([0, *(len(part.sizes) for part in parts)])
+    sides = [_together([getattr(part, side) for part in parts], first) for side in ("held", "shown")]
+    values = {name: pl.concat([part.values[name] for part in parts]) for name in parts[0].values}
+    sizes = np.concatenate([part.sizes for part in parts])
+    beyond = (sum(getattr(part, name) for part in parts) for name in ("unmatched", "absent", "unknown"))
+    return Blocks(sizes, sides[0], sides[1], values, *beyond)
+
+
+def _together(entries: Sequence[Entries], first: np.ndarray) -> Entries:
+    block = [each.block + start for each, start in zip(entries, first.tolist(), strict=False)]
+    value, count = ([getattr(each, name) for each in entries] for name in ("value", "count"))
+    return Entries(np.concatenate(block), np.concatenate(value), np.concatenate(count))
+
+
+def link(ours: Rows, theirs: Rows, keys: Sequence[str], values: tuple[np.ndarray, np.ndarray], size: int) -> Blocks:
     """Blocks of equal `keys`.  `values` are the codes, below `size`, of both tables' sensitive values; -1 is none."""
-    columns = {name: number(pl.concat([shown[name], held[name]])) for name in keys}
-    rows = len(shown)
-    word = pack(list(columns.values()), rows + len(held))
+    columns = {name: number(pl.concat([ours.frame[name], theirs.frame[name]])) for name in keys}
+    rows = len(ours)
+    word = pack(list(columns.values()), rows + len(theirs))
     distinct, first, of_row = np.unique(word, return_index=True, return_inverse=True)
-    counts = [np.bincount(side, minlength=len(distinct)) for side in (of_row[:rows], of_row[rows:])]
+    shown, held = of_row[:rows], of_row[rows:]
+    counts = [ours.tally(shown, len(distinct)), theirs.tally(held, len(distinct))]
     difference = counts[0] - counts[1]
     none = np.concatenate(values) < 0
     bad = np.bincount(of_row, weights=none, minlength=len(distinct)) > 0
     kept = (difference == 0) & ~bad
     rank = np.where(kept, np.cumsum(kept) - 1, -1)
-    sides = [
-        _entries(rank[side], codes, size) for side, codes in zip((of_row[:rows], of_row[rows:]), values, strict=True)
-    ]
-    places = {name: _ranks(column)[column.codes[first[kept]]] for name, column in columns.items()}
+    sides = [_entries(rank[shown], values[0], size, ours.each), _entries(rank[held], values[1], size, theirs.each)]
+    named = {name: column.distinct.gather(column.codes[first[kept]]) for name, column in columns.items()}
     beyond = int(np.maximum(difference, 0).sum()), int(np.maximum(-difference, 0).sum())
-    unknown = int((none & (difference == 0)[of_row]).sum())
-    return Blocks(counts[0][kept], sides[1], sides[0], places, *beyond, unknown)
+    unknown = int(np.concatenate([ours.each, theirs.each])[none & (difference == 0)[of_row]].sum())
+    return Blocks(counts[0][kept], sides[1], sides[0], named, *beyond, unknown)
 
 
-def _entries(block: np.ndarray, value: np.ndarray, size: int) -> Entries:
+def _entries(block: np.ndarray, value: np.ndarray, size: int, times: np.ndarray) -> Entries:
     kept = block >= 0
-    pair, count = np.unique(block[kept].astype(np.int64) * size + value[kept], return_counts=True)
+    pair, at = np.unique(block[kept].astype(np.int64) * size + value[kept], return_inverse=True)
+    count = np.bincount(at, weights=times[kept], minlength=len(pair)).astype(np.int64)
     return Entries(pair // size, pair % size, count)
 
 

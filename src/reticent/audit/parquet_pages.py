@@ -6,6 +6,7 @@ here by the format itself: a Thrift header (compact protocol) and a body, compre
 
 from __future__ import annotations
 
+import mmap
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,15 +52,18 @@ def pages(path: Path) -> Iterator[Page]:
     """All pages of all column chunks; a release's were looked at before, another tool's may be as large as memory holds."""
     import pyarrow.parquet as pq
 
-    raw = path.read_bytes()
-    with pq.ParquetFile(path) as file:
+    with (
+        pq.ParquetFile(path) as file,
+        open(path, "rb") as handle,
+        mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ) as raw,
+    ):
         metadata = file.metadata
         for group in range(metadata.num_row_groups):
             for at in range(metadata.num_columns):
                 yield from _chunk(raw, metadata.row_group(group).column(at))
 
 
-def _chunk(raw: bytes, chunk: Any) -> Iterator[Page]:
+def _chunk(raw: Any, chunk: Any) -> Iterator[Page]:
     at = chunk.data_page_offset
     if chunk.has_dictionary_page and chunk.dictionary_page_offset:
         at = min(at, chunk.dictionary_page_offset)

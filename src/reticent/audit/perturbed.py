@@ -15,13 +15,15 @@ import numpy as np
 import polars as pl
 
 from reticent.audit.as_published import as_published
+from reticent.audit.compared import Compared, looked_up
 from reticent.audit.evidence import Redrawing
 from reticent.audit.grouping import number
-from reticent.audit.kind import Finding, Matching, Recounted, reads_rows
-from reticent.audit.links import linked
+from reticent.audit.kind import Finding, Kept, Matching, Recounted, reads_rows
+from reticent.audit.links import keys_of, linked
 from reticent.audit.measure import posterior
 from reticent.audit.measure.comparison import exact
-from reticent.audit.redrawn import against_source
+from reticent.audit.order import Seen
+from reticent.audit.redrawn import Comparison
 from reticent.audit.sensitive import ranks
 from reticent.audit.subject import Subject
 from reticent.errors import BundleDamaged
@@ -51,21 +53,39 @@ class Perturbed:
         return Recounted(subject, frame, alike, alike, [], achieved, utility, times, notes=(NOTE,), redrawing=redrawing,
                          explained=frozenset(redrawing.values))  # fmt: skip
 
-    def match(self, recounted: Recounted, source: pl.DataFrame) -> Matching:
+    def match(self, recounted: Recounted, source: Compared) -> Matching:
         """Rows by all that is published of them but the redrawn value, which is tested against the matrix."""
         subject, redrawing = recounted.subject, recounted.redrawing
         assert redrawing is not None
-        there = as_published(source, subject.columns)
-        column = subject.named(Role.SENSITIVE)[0]
         shown = [entry.name for entry in subject.columns if entry.role != Role.SENSITIVE]
-        link = linked(recounted.frame, there, shown)
-        values = number(there.frame[column.name])
-        rank = ranks(column, values.distinct)[0][values.codes].astype(np.float64)
-        drawn = against_source(recounted.frame, subject.columns, redrawing, there, subject.withheld)
-        return Matching(link.unmatched, link.stray, link.mean_place, hidden=link.mean(rank),
-                        borne=(link.ours, link.theirs) if there.whole.all() else None,
+        keys, ranked = keys_of(subject.columns, shown), _Ranked(subject, source)
+        kept, seen = Kept(source, [entry.name for entry in subject.quasi]), Seen()
+        compared, unmatched = Comparison(subject.columns, redrawing), 0
+        for ours, theirs in source.parts(keys, [entry.name for entry in subject.columns]):
+            there = as_published(theirs.frame, subject.columns)
+            link = linked(ours, there, theirs, shown)
+            unmatched += link.unmatched
+            kept.add(theirs, link.stray)
+            borne = (link.ours, link.theirs) if there.whole.all() else None
+            seen.add(ours, theirs, [link.mean_place, link.mean(ranked.of(there.frame))], borne)
+            compared.add(ours, there, theirs)
+        drawn = compared.redrawn(subject.withheld)
+        return Matching(unmatched, kept.values, seen.order(source.agreeing(keys), source.rows),
                         findings=(Finding("redrawn", drawn.passed, {"redrawn": drawn.to_dict()}, str(drawn)),),
                         redrawing=replace(redrawing, proven=drawn.passed))  # fmt: skip
+
+
+class _Ranked:
+    """The sensitive values of all source rows in the order of their domain."""
+
+    def __init__(self, subject: Subject, source: Compared):
+        column = subject.named(Role.SENSITIVE)[0]
+        held = as_published(source.values(column.name)[0].to_frame(), [column]).frame[column.name]
+        self._name, self._distinct = column.name, number(held).distinct
+        self._rank = ranks(column, self._distinct)[0].astype(np.float64)
+
+    def of(self, frame: pl.DataFrame) -> np.ndarray:
+        return self._rank[looked_up(frame[self._name], self._distinct)]
 
 
 def _rows(

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from reticent.audit.covering import label_cover
-from reticent.audit.grouping import Numbered, number, pack
+from reticent.audit.covering import Axis, label_cover
+from reticent.audit.grouping import number, pack
 from reticent.audit.kind import Recounted
 from reticent.audit.reading import read_alike, read_source
 from reticent.errors import ColumnError, listed
-from reticent.release.reading.cover import Cover, join
+from reticent.release.reading.cover import join
 from reticent.table.grammar import value_label
 from reticent.utility.loss import entropy_bits
 
@@ -51,19 +51,13 @@ def _labels(found: Recounted, name: str) -> pl.Series:
     return pl.Series([None if text is None else value_label(text) for text in texts], dtype=pl.String)
 
 
-def source_entropy(
-    found: Recounted, source: pl.DataFrame, covers: Mapping[str, tuple[Cover, Numbered]] | None = None
-) -> float:
-    """Non-uniform entropy in bits, over all cells of the source; `covers` where they are known already."""
-    bits, subject = 0.0, found.subject
-    for entry in subject.quasi:
-        labels = found.labels[entry.name]
-        covered, values = (covers or {}).get(entry.name) or label_cover(
-            entry, labels.distinct, number(source[entry.name]), foreign=subject.foreign
-        )
-        held = np.bincount(values.codes)
-        under = join([covered], np.arange(len(labels)).reshape(-1, 1), np.arange(len(held)).reshape(-1, 1)).total(
-            held, len(labels)
-        )
-        bits += entropy_bits(np.bincount(labels.codes, minlength=len(labels)), under, held, len(source) - found.rows)
+def source_entropy(found: Recounted, axes: Sequence[Axis], rows: int) -> float:
+    """Non-uniform entropy in bits, over all cells of a source with so many rows."""
+    bits = 0.0
+    for axis in axes:
+        labels = found.labels[axis.name]
+        under = join(
+            [axis.cover], np.arange(len(labels)).reshape(-1, 1), np.arange(len(axis.held)).reshape(-1, 1)
+        ).total(axis.held, len(labels))
+        bits += entropy_bits(labels.times(found.times), under, axis.held, rows - found.rows)
     return bits

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import polars as pl
-
 from reticent.audit.canonical import odd_bytes
+from reticent.audit.compared import Compared
 from reticent.audit.kind import Finding, Matching, Recounted
-from reticent.audit.leaks import Leak, find
-from reticent.audit.order import Order, order_of
+from reticent.audit.leaks import find
+from reticent.audit.order import Order
+from reticent.audit.unused import Leak
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,12 +87,12 @@ def _sentence(text: str) -> str:
     return f"{words[:1].upper()}{words[1:]}" + ("" if words.endswith((".", "!", "?")) else ".")
 
 
-def trace(recounted: Recounted, matching: Matching, source: pl.DataFrame) -> Provenance:
+def trace(recounted: Recounted, matching: Matching, source: Compared) -> Provenance:
     """What the comparison of a release with its source shows."""
     subject = recounted.subject
     stated = None if subject.foreign else subject.withheld
-    leaks = find(recounted, source, matching.stray)
+    leaks = find(recounted, source, matching.kept)
     odd = () if subject.manifest is None or subject.path is None else odd_bytes(subject.path, subject.manifest)
-    missing = len(source) - recounted.rows if matching.missing is None else matching.missing
-    return Provenance(len(source), missing, stated, matching.unmatched, matching.overlapping,
-                      order_of(matching.place, matching.hidden, borne=matching.borne), tuple(leaks), odd, matching.findings)  # fmt: skip
+    missing = source.rows - recounted.rows if matching.missing is None else matching.missing
+    return Provenance(source.rows, missing, stated, matching.unmatched, matching.overlapping, matching.order, tuple(leaks), odd,
+                      matching.findings)  # fmt: skip

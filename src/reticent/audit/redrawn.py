@@ -23,9 +23,10 @@ import polars as pl
 
 from reticent.audit.as_published import Brought
 from reticent.audit.bands import BANDS, SCOPES, Partition, partitions
+from reticent.audit.compared import Rows
 from reticent.audit.evidence import Redrawing
 from reticent.audit.grouping import number
-from reticent.audit.linking import Blocks, link
+from reticent.audit.linking import Blocks, joined, link
 from reticent.audit.measure.redrawing import KINDS, Matrix, Parts, Tested, scores
 from reticent.errors import BundleDamaged
 from reticent.release.manifest import ColumnEntry
@@ -105,18 +106,42 @@ def against_source(
     frame: pl.DataFrame, columns: Sequence[ColumnEntry], redrawing: Redrawing, there: Brought, withheld: int = 0
 ) -> Redrawn:
     """Compare a perturbed release's rows with its source as it would be published; so many rows are said to be `withheld`."""
-    values, distribution = redrawing.values, redrawing.distribution
-    held, rows = there.frame.filter(there.whole), len(there.frame)
-    sensitive = next(column for column in columns if column.role == Role.SENSITIVE)
-    codes = _codes(sensitive, values, frame[sensitive.name], there.frame[sensitive.name])
-    stated = distribution is None or withheld > 0 or _distributed(codes[1], distribution)
-    keys = [column.name for column in columns if column.role != Role.SENSITIVE]
-    quasi = [column.name for column in columns if column.role == Role.QUASI]
-    blocks = link(frame, held, keys, (codes[0], codes[1][there.whole.to_numpy()]), len(values))
-    absent = blocks.absent + rows - len(held)
-    unmatched = blocks.unmatched + abs(absent - withheld) + blocks.unknown
-    linked = int(blocks.sizes[blocks.single].sum())
-    return Redrawn(rows, unmatched, stated, linked, *_battery(blocks, Matrix.of(redrawing.matrix), quasi))
+    found = Comparison(columns, redrawing)
+    found.add(Rows(frame), there, Rows(there.frame))
+    return found.redrawn(withheld)
+
+
+class Comparison:
+    """Published rows beside source rows, of one part after another; blocks are kept, as many as there are combinations."""
+
+    def __init__(self, columns: Sequence[ColumnEntry], redrawing: Redrawing):
+        self.redrawing, self.blocks = redrawing, list[Blocks]()
+        self.sensitive = next(column for column in columns if column.role == Role.SENSITIVE)
+        self.keys = [column.name for column in columns if column.role != Role.SENSITIVE]
+        self.quasi = [column.name for column in columns if column.role == Role.QUASI]
+        self.rows, self.unread = 0, 0
+        self.counts = np.zeros(len(redrawing.values), np.int64)
+
+    def add(self, ours: Rows, there: Brought, theirs: Rows) -> None:
+        """`there` are `theirs` as they would be published."""
+        values, name, whole = self.redrawing.values, self.sensitive.name, there.whole.to_numpy()
+        shown, held = _codes(self.sensitive, values, ours.frame[name], there.frame[name])
+        self.rows += theirs.rows
+        self.unread += int(theirs.each[~whole].sum())
+        listed = held >= 0
+        self.counts += np.bincount(held[listed], weights=theirs.each[listed], minlength=len(values)).astype(np.int64)
+        kept = Rows(there.frame.filter(there.whole), theirs.each[whole])
+        self.blocks.append(link(ours, kept, self.keys, (shown, held[whole]), len(values)))
+
+    def redrawn(self, withheld: int) -> Redrawn:
+        distribution = self.redrawing.distribution
+        stated = distribution is None or withheld > 0 or _distributed(self.counts, self.rows, distribution)
+        blocks = joined(self.blocks)
+        absent = blocks.absent + self.unread
+        unmatched = blocks.unmatched + abs(absent - withheld) + blocks.unknown
+        linked = int(blocks.sizes[blocks.single].sum())
+        battery = _battery(blocks, Matrix.of(self.redrawing.matrix), self.quasi)
+        return Redrawn(self.rows, unmatched, stated, linked, *battery)
 
 
 def _codes(column: ColumnEntry, values: Sequence[str], *series: pl.Series) -> list[np.ndarray]:
@@ -133,9 +158,8 @@ def _codes(column: ColumnEntry, values: Sequence[str], *series: pl.Series) -> li
     return np.split(place[both.codes[len(listed) :]], np.cumsum([len(one) for one in series])[:-1])
 
 
-def _distributed(codes: np.ndarray, distribution: Sequence[Fraction]) -> bool:
-    counts = np.bincount(codes[codes >= 0], minlength=len(distribution)).tolist()
-    return [Fraction(count, max(len(codes), 1)) for count in counts] == list(distribution)
+def _distributed(counts: np.ndarray, rows: int, distribution: Sequence[Fraction]) -> bool:
+    return [Fraction(count, max(rows, 1)) for count in counts.tolist()] == list(distribution)
 
 
 def _battery(blocks: Blocks, matrix: Matrix, quasi: Sequence[str]) -> tuple[int, tuple[float, str], int, str]:

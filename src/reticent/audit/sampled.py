@@ -17,18 +17,21 @@ import numpy as np
 import polars as pl
 
 from reticent.audit.as_published import as_published
+from reticent.audit.compared import Compared, Rows
 from reticent.audit.evidence import Sampling
 from reticent.audit.grouping import group, number
-from reticent.audit.kind import Finding, Matching, Recounted
+from reticent.audit.kind import Finding, Kept, Matching, Recounted
 from reticent.audit.measure import corruption
 from reticent.audit.measure.comparison import exact
 from reticent.audit.measure.drawing import Drawn, drawn
+from reticent.audit.order import order_of
 from reticent.audit.subject import Subject
 from reticent.errors import BundleDamaged
 from reticent.release.kind import tables
-from reticent.release.manifest import Manifest
+from reticent.release.manifest import ColumnEntry, Manifest
 from reticent.release.reading.crucial import ReadColumn, crucial_rows, read_column, read_distinct
 from reticent.release.reading.leaf_extents import LeafExtents
+from reticent.release.reading.places import rebuilt
 from reticent.release.reading.tree import Tree
 from reticent.table.roles import Role
 from reticent.table.types import typed
@@ -68,31 +71,32 @@ class Sampled:
         recounted.__dict__.update(labels=labels, groups=group(list(labels.values()), len(frame), sizes))
         return recounted
 
-    def match(self, recounted: Recounted, source: pl.DataFrame) -> Matching:
+    def match(self, recounted: Recounted, source: Compared) -> Matching:
         subject, frame, sampling = recounted.subject, recounted.frame, recounted.sampling
         assert sampling is not None
-        people = [_without_nan(source[entry.name]) for entry in subject.quasi]
-        columns = [
-            read_column(entry, frame[entry.name], held) for entry, held in zip(subject.quasi, people, strict=True)
-        ]
+        rows = source.counted([entry.name for entry in (*subject.quasi, *subject.named(Role.SENSITIVE))])
+        people = [_without_nan(rows.frame[entry.name]) for entry in subject.quasi]
+        columns = [read_column(_whole(entry, source), frame[entry.name]) for entry in subject.quasi]
         owner = crucial_rows(columns, people)
-        owner = np.full(len(source), -1) if owner is None else owner
+        owner = np.full(len(rows), -1) if owner is None else owner
         covered = owner >= 0
-        held = np.bincount(owner[covered], minlength=len(frame))
+        held = rows.tally(owner[covered], len(frame), covered)
         wrong = int(np.abs(held - recounted.sizes).sum())
-        places = np.bincount(owner[covered], weights=np.flatnonzero(covered), minlength=len(frame))
-        test = _tested(subject, frame, source, owner, sampling) if covered.all() and not wrong else None
+        places = np.bincount(owner[covered], weights=rows.positions[covered], minlength=len(frame))
+        test = _tested(subject, frame, rows, owner, sampling) if covered.all() and not wrong else None
         fine = test is not None and test.passed
         shows = (
             test is not None and test.telling
         )  # where values left as they were would pass too, passing shows nothing
+        kept = Kept(source, [entry.name for entry in subject.quasi])
+        kept.add(rows, ~covered)
         return Matching(
             wrong,
-            ~covered,
-            places / np.maximum(held, 1),
+            kept.values,
+            order_of(places / np.maximum(held, 1)),
             findings=(_finding(test),),
             sampling=replace(sampling, proven=None if fine and not shows else fine),
-            missing=int((~covered).sum()),
+            missing=int(rows.each[~covered].sum()),
         )
 
 
@@ -146,19 +150,23 @@ def _labelled(column: ReadColumn, sizes: np.ndarray) -> loss.Labelled:
     return loss.Labelled(column.entry.name, column.scale, column.extents, rows)
 
 
+def _whole(entry: ColumnEntry, source: Compared) -> ColumnEntry:
+    """A column with the whole of a hierarchy that was built from its values."""
+    values, times = source.values(entry.name)
+    return rebuilt(entry, _without_nan(values), times.tolist())
+
+
 def _without_nan(series: pl.Series) -> pl.Series:
     """What is not a number is missing."""
     return series.fill_nan(None) if series.dtype.is_float() else series
 
 
-def _tested(
-    subject: Subject, frame: pl.DataFrame, source: pl.DataFrame, owner: np.ndarray, sampling: Sampling
-) -> Drawn | None:
+def _tested(subject: Subject, frame: pl.DataFrame, source: Rows, owner: np.ndarray, sampling: Sampling) -> Drawn | None:
     """The published values against the groups' true ones; None where a true value is not in the domain."""
     assert subject.manifest is not None
     column = subject.named(Role.SENSITIVE)[0]
     domain = typed(list(subject.manifest.own["domain"]), column.dtype)
-    there = as_published(source.select(column.name), [column]).frame[column.name]
+    there = as_published(source.frame.select(column.name), [column]).frame[column.name]
     both = number(pl.concat([one.rename(column.name) for one in (domain, frame[column.name], there)]))
     place = np.full(len(both), -1)
     place[both.codes[: len(domain)]] = np.arange(len(domain))
@@ -166,7 +174,8 @@ def _tested(
     shown, true = codes[: len(frame)], codes[len(frame) :]
     if (true < 0).any():
         return None
-    pairs, count = np.unique(owner * len(domain) + true, return_counts=True)
+    pairs, at = np.unique(owner * len(domain) + true, return_inverse=True)
+    count = source.tally(at, len(pairs))
     return drawn(pairs // len(domain), pairs % len(domain), count, shown, float(sampling.p), len(domain))
 
 

@@ -38,6 +38,11 @@ class Needles:
     def __len__(self) -> int:
         return self._long.planted + self._short.planted
 
+    @property
+    def longest(self) -> int:
+        """Bytes of the longest text that is looked for."""
+        return int(self._sizes[self._wanted].max(initial=0))
+
     def found_in(self, data: bytes, least: int = LEAST) -> set[str]:
         """Which texts of at least `least` bytes occur, `ENOUGH` of them at most."""
         return {self.texts[i] for i in self._hits(data, least, ENOUGH)}

@@ -14,15 +14,16 @@ import numpy as np
 import polars as pl
 
 from reticent.audit.as_published import as_published
+from reticent.audit.compared import Compared
 from reticent.audit.evidence import Targeted
-from reticent.audit.kind import Matching, Recounted, reads_rows
-from reticent.audit.links import linked
+from reticent.audit.kind import Kept, Matching, Recounted, reads_rows
+from reticent.audit.links import keys_of, linked
 from reticent.audit.recomputed_bounds import faulty_bounds
 from reticent.audit.sensitive import Sensitive
-from reticent.audit.sorted_rows import NOTE, refuse_disorder
+from reticent.audit.sorted_rows import NOTE, read_pieces, refuse_disorder
 from reticent.audit.subject import Subject
 from reticent.audit.target_measures import measures, views_of
-from reticent.audit.underlying import findings
+from reticent.audit.underlying import Underlying
 from reticent.errors import BundleDamaged
 from reticent.release.annotated import Annotated
 from reticent.release.data import count_data, read_data
@@ -41,7 +42,8 @@ class Transformed:
         files, schemas = data_files(folder, manifest), schemas_of(manifest)
         held, bounds = (read_data(files[name], schemas[name]) for name in ("sensitive", "bounds"))
         quasi = [column.name for column in subject.quasi]
-        if thorough or reads_rows(subject, files["quasi"], schemas["quasi"], each_row=each_row):
+        whole = reads_rows(subject, files["quasi"], schemas["quasi"], each_row=each_row, thorough=thorough)
+        if whole:
             frame, times = read_data(files["quasi"], schemas["quasi"]), None
             alike, group = frame.group_by(quasi).len()["len"].to_numpy(), frame[GROUP]
         else:
@@ -58,7 +60,7 @@ class Transformed:
                 "The bounds of the release are not those of its values.", why=f"{faults} row(s) differ."
             )
         if thorough:
-            refuse_disorder(subject, frame)
+            refuse_disorder(subject, [frame] if whole else read_pieces(files["quasi"], schemas["quasi"]), frame)
         name = manifest.sensitive.name
         column = Sensitive(name, views_of(targeted), None)
         achieved = {"k-anonymity": int(alike.min()), **measures(targeted, manifest.sensitive.type)}
@@ -67,14 +69,19 @@ class Transformed:
         return Recounted(subject, frame, alike, rows, [column], achieved, utility, times, notes=(NOTE,), targeted=targeted,
                          beside={"sensitive": held, "bounds": bounds, "domain": domain})  # fmt: skip
 
-    def match(self, recounted: Recounted, source: pl.DataFrame) -> Matching:
+    def match(self, recounted: Recounted, source: Compared) -> Matching:
         """Rows by all that `quasi` shows of them; a group's values by the people who are in it."""
         subject = recounted.subject
-        there = as_published(source, subject.columns)
         shown = [column.name for column in subject.columns if column.role != Role.SENSITIVE]
-        link = linked(recounted.frame, there, shown)
-        people = there.frame[subject.named(Role.SENSITIVE)[0].name].filter(there.whole)
-        return Matching(link.unmatched, link.stray, None, findings=findings(recounted, link, people))
+        name = subject.named(Role.SENSITIVE)[0].name
+        kept, under, unmatched = Kept(source, [entry.name for entry in subject.quasi]), Underlying(recounted), 0
+        for ours, theirs in source.parts(keys_of(subject.columns, shown), [entry.name for entry in subject.columns]):
+            there = as_published(theirs.frame, subject.columns)
+            link = linked(ours, there, theirs, shown)
+            unmatched += link.unmatched
+            kept.add(theirs, link.stray)
+            under.add(link, ours.frame[GROUP], there.frame[name].filter(there.whole))
+        return Matching(unmatched, kept.values, findings=under.findings())
 
 
 def _opened(subject: Subject) -> tuple[Manifest, Path]:

@@ -22,32 +22,54 @@ from reticent.audit.measure.comparison import exact
 CHUNK = 1 << 22
 
 
-def findings(recounted: Recounted, link: Linked, people: pl.Series) -> tuple[Finding, ...]:
-    targeted, manifest = recounted.targeted, recounted.subject.manifest
-    assert targeted is not None and manifest is not None  # only a transformed release comes here
-    method = manifest.method.parameters
-    group = recounted.frame["group"].to_numpy().astype(np.int64)
-    lowest, highest = np.full(link.size, np.iinfo(np.int64).max), np.full(link.size, -1)
-    np.minimum.at(lowest, link.ours, group)
-    np.maximum.at(highest, link.ours, group)
-    theirs = highest[link.theirs]
-    scattered = int(((lowest[link.theirs] != theirs) & (theirs >= 0)).sum())
-    value = _places(targeted, people)
-    known = (theirs >= 0) & (value >= 0)
-    unmatched = _unmatched(targeted, theirs[known], value[known])
-    foreign = int(((value < 0) & (theirs >= 0)).sum())
-    excess = _excess(targeted, exact(method.get("fakes", 0)))
-    fine = not (scattered or unmatched or foreign or excess)
-    facts = {"values_without_node": unmatched + foreign, "scattered_people": scattered, "fakes_beyond_declared": excess}
-    return (
-        Finding(
-            "generalization",
-            fine,
-            facts,
-            f"{unmatched + foreign:,} value(s) of people have no node of their own in their group; the release has {excess:,} fake(s) more than declared",
-        ),
-        *_targets(recounted, targeted, method, theirs[known], value[known]),
-    )
+class Underlying:
+    """The people of each group and the values they hold, from one part of the rows after another."""
+
+    def __init__(self, recounted: Recounted):
+        assert (
+            recounted.targeted is not None and recounted.subject.manifest is not None
+        )  # only a transformed release comes here
+        self.recounted, self.targeted = recounted, recounted.targeted
+        self.method = recounted.subject.manifest.method.parameters
+        self.scattered, self.foreign = 0, 0
+        self.pairs, self.count = np.zeros(0, np.int64), np.zeros(0, np.int64)
+
+    def add(self, link: Linked, rows: pl.Series, people: pl.Series) -> None:
+        """Rows with their group, and the value of each of the `people` whose row can be read."""
+        group, times = rows.to_numpy().astype(np.int64), link.rows[1].each[link.whole]
+        lowest, highest = np.full(link.size, np.iinfo(np.int64).max), np.full(link.size, -1)
+        np.minimum.at(lowest, link.ours, group)
+        np.maximum.at(highest, link.ours, group)
+        theirs = highest[link.theirs]
+        self.scattered += int(times[(lowest[link.theirs] != theirs) & (theirs >= 0)].sum())
+        value = _places(self.targeted, people)
+        self.foreign += int(times[(value < 0) & (theirs >= 0)].sum())
+        known = (theirs >= 0) & (value >= 0)
+        pairs = np.concatenate([self.pairs, theirs[known] * len(self.targeted.values) + value[known]])
+        self.pairs, at = np.unique(pairs, return_inverse=True)
+        weights = np.concatenate([self.count, times[known]])
+        self.count = np.bincount(at, weights=weights, minlength=len(self.pairs)).astype(np.int64)
+
+    def findings(self) -> tuple[Finding, ...]:
+        targeted, (group, value) = self.targeted, np.divmod(self.pairs, len(self.targeted.values))
+        unmatched = _unmatched(targeted, group, value, self.count)
+        excess = _excess(targeted, exact(self.method.get("fakes", 0)))
+        fine = not (self.scattered or unmatched or self.foreign or excess)
+        without = unmatched + self.foreign
+        facts = {
+            "values_without_node": without,
+            "scattered_people": self.scattered,
+            "fakes_beyond_declared": excess,
+        }
+        return (
+            Finding(
+                "generalization",
+                fine,
+                facts,
+                f"{without:,} value(s) of people have no node of their own in their group; the release has {excess:,} fake(s) more than declared",
+            ),
+            *_targets(self.recounted, targeted, self.method, (group, value, self.count)),
+        )
 
 
 def _places(targeted: Targeted, people: pl.Series) -> np.ndarray:
@@ -65,7 +87,8 @@ def _places(targeted: Targeted, people: pl.Series) -> np.ndarray:
     ).to_numpy()
 
 
-def _unmatched(targeted: Targeted, group: np.ndarray, value: np.ndarray) -> int:
+def _unmatched(targeted: Targeted, group: np.ndarray, value: np.ndarray, count: np.ndarray) -> int:
+    """People of whom no node is left; `count` of a group have a value, sorted by group."""
     nodes, groups = len(targeted.parent), len(targeted.rows)
     leaf = _leaves(targeted)
     depth = np.zeros(nodes, np.int64)
@@ -73,13 +96,11 @@ def _unmatched(targeted: Targeted, group: np.ndarray, value: np.ndarray) -> int:
         depth[node] = depth[above] + 1 if above >= 0 else 0
     order = np.argsort(-depth, kind="stable").tolist()
     left, each = 0, max(CHUNK // nodes, 1)
-    by_group = np.argsort(group, kind="stable")
-    group, value = group[by_group], value[by_group]
     for start in range(0, groups, each):
         here = slice(*np.searchsorted(group, [start, start + each]))
         mine = slice(*np.searchsorted(targeted.group, [start, start + each]))
         waiting, free = np.zeros((2, min(each, groups - start), nodes), np.int64)
-        np.add.at(waiting, (group[here] - start, leaf[value[here]]), 1)
+        np.add.at(waiting, (group[here] - start, leaf[value[here]]), count[here])
         free[targeted.group[mine] - start, targeted.node[mine]] = targeted.count[mine]
         for node in order:
             over = np.maximum(waiting[:, node] - free[:, node], 0)
@@ -114,7 +135,10 @@ def _excess(targeted: Targeted, fakes: Fraction) -> int:
 
 
 def _targets(
-    recounted: Recounted, targeted: Targeted, method: Mapping[str, Any], group: np.ndarray, value: np.ndarray
+    recounted: Recounted,
+    targeted: Targeted,
+    method: Mapping[str, Any],
+    people: tuple[np.ndarray, np.ndarray, np.ndarray],
 ) -> tuple[Finding, ...]:
     """Where each group's own distribution is the target: how far the published one is from it.
 
@@ -123,12 +147,13 @@ def _targets(
     asked: Mapping[str, Any] = next((p.parameters for p in recounted.subject.promises if p.name == "p-privacy"), {})
     if asked.get("target") != "group":
         return ()
+    group, value, count = people
     whole = method.get("within", "sa-only") == "sa-only"
     part = group if whole else targeted.target[group]
     allowed = Fraction(0) if asked.get("exact", False) else exact(asked.get("distance", "1/20"))
     worst, size = Fraction(0), len(targeted.values)
     for at in np.unique(part).tolist():
-        held = np.bincount(value[part == at], minlength=size).tolist()
+        held = np.bincount(value[part == at], weights=count[part == at], minlength=size).astype(np.int64).tolist()
         shares, rows = targeted.shares[targeted.target[at] if whole else at], sum(held)
         apart = sum((abs(p - Fraction(h, rows)) for p, h in zip(shares, held, strict=True)), Fraction(0)) / 2
         worst = max(worst, apart)

@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 
 from reticent.audit.as_published import as_published
+from reticent.audit.compared import Compared
 from reticent.audit.grouping import number, pack
 from reticent.audit.kind import Finding, Recounted
 from reticent.audit.measure.comparison import exact
@@ -15,7 +16,7 @@ from reticent.release.kind import reader
 from reticent.table.roles import Role
 
 
-def withheld_as_stated(found: Recounted, source: pl.DataFrame) -> tuple[Finding, ...]:
+def withheld_as_stated(found: Recounted, source: Compared) -> tuple[Finding, ...]:
     """Whether the declared kind of suppression can have left what is published; nothing where no stage, or several, withheld."""
     stages = found.subject.stages
     if len(stages) != 1 or stages[0].name != "suppression" or found.redrawing is not None:
@@ -41,24 +42,31 @@ def withheld_as_stated(found: Recounted, source: pl.DataFrame) -> tuple[Finding,
     )
 
 
-def _counts(found: Recounted, source: pl.DataFrame, columns: list[str]) -> tuple[list[int], list[int]]:
+def _counts(found: Recounted, source: Compared, columns: list[str]) -> tuple[list[int], list[int]]:
     """How many rows of the source and of the release hold each value, or each combination of several columns' values.
 
     The counts of a value stand at the same place; rows without one are left out.
     """
     subject = found.subject
-    held = as_published(source, [entry for entry in subject.columns if entry.name in columns]).frame
-    held, shown = held.drop_nulls().select(columns), _shown(found, columns).drop_nulls(columns)
+    rows = source.counted(columns)
+    held = as_published(rows.frame, [entry for entry in subject.columns if entry.name in columns]).frame
+    held = held.select(columns).with_columns(pl.Series("count", rows.each)).drop_nulls(columns)
+    shown = _shown(found, columns).drop_nulls(columns)
     word = pack([number(shown[name].append(held[name])) for name in columns], len(shown) + len(held))
     distinct, codes = np.unique(word, return_inverse=True)
-    after = np.bincount(codes[: len(shown)], weights=shown["count"].to_numpy(), minlength=len(distinct))
-    return np.bincount(codes[len(shown) :], minlength=len(distinct)).tolist(), after.astype(np.int64).tolist()
+    sides = ((codes[: len(shown)], shown), (codes[len(shown) :], held))
+    after, before = (
+        np.bincount(place, weights=side["count"].to_numpy(), minlength=len(distinct)).astype(np.int64).tolist()
+        for place, side in sides
+    )
+    return before, after
 
 
 def _shown(found: Recounted, columns: list[str]) -> pl.DataFrame:
-    """The published values with the `count` of rows that hold each; combinations are of columns that stand in one file."""
-    if len(columns) > 1:
-        return found.frame.group_by(columns).len("count")
+    """The published values with the `count` of rows that hold each; combinations, and labelled rows', are of one file."""
+    if len(columns) > 1 or found.labelled:
+        each = found.frame.select(columns).with_columns(pl.Series("count", found.each))
+        return each.group_by(columns).agg(pl.col("count").sum())
     kind, manifest = reader(found.subject.kind), found.subject.manifest
     assert manifest is not None  # a table of another tool has no stages
     return kind.value_counts({kind.files[0]: found.frame, **found.beside}, manifest, columns[0])

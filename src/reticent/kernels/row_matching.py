@@ -52,9 +52,12 @@ def give(
     box: cython.longlong,
     rows: cython.longlong,
 ) -> cython.void:
-    """Note that a box takes rows of a point; entries are kept in a list for each point, free ones in a list at pool[0]."""
+    """Note that a box takes rows of a point; entries are kept in a list for each point, free ones in a list at pool[0].
+
+    A free entry that was never used leads to the one behind it: memory that no entry needs is not touched.
+    """
     entry: cython.longlong = pool[0, 2]
-    pool[0, 2] = pool[entry, 2]
+    pool[0, 2] = pool[entry, 2] if pool[entry, 2] > 0 else entry + 1
     pool[entry, 0] = box
     pool[entry, 1] = rows
     pool[entry, 2] = points[point, 1]
@@ -151,7 +154,7 @@ def match(
     """How many rows find no partner.
 
     `boxes` are (first stretch, last stretch + 1, cursor, need, seen) in the order in which they choose; `points` (left, 0);
-    `pool` (rows + 2, 3) with its third column linking all entries from the second on, ended by 0.
+    `pool` (rows + 2, 3) of zeros, but for a 1 at the end of its first row.
     """
     n: cython.Py_ssize_t = boxes.shape[0]
     b: cython.Py_ssize_t

@@ -6,6 +6,7 @@ A schema names a file's columns in order, each with the data type that its value
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -33,6 +34,31 @@ def read_data(path: Path, schema: Schema, only: Collection[str] | None = None) -
     refuse_no_room(path, wanted)
     lazy = _scanned(path, schema).select(list(wanted))
     return _typed(_collected(lazy, path), wanted, path)
+
+
+def scan_data(path: Path, schema: Schema, only: Collection[str] | None = None) -> pl.LazyFrame:
+    """The same rows, lazily, in their order."""
+    wanted, lazy = _among(schema, only), _scanned(path, schema)
+    found = lazy.collect_schema()
+
+    def column(name: str, dtype: str) -> pl.Expr:
+        kind = dtype_named(dtype)
+        if found[name] == kind:
+            return pl.col(name)
+        if found[name] != pl.String:
+            return pl.col(name).cast(kind)
+        return pl.col(name).map_batches(partial(_restored, dtype=dtype), return_dtype=kind, is_elementwise=True)
+
+    return lazy.select(column(name, dtype) for name, dtype in wanted.items())
+
+
+def data_pieces(path: Path, schema: Schema, rows: int) -> Iterator[pl.DataFrame]:
+    """The same rows, so many at a time; none are kept."""
+    lazy = scan_data(path, schema)
+    try:
+        yield from lazy.collect_batches(chunk_size=rows, maintain_order=True, lazy=True, engine="streaming")
+    except BaseException as error:
+        raise _unreadable(error, path) from None
 
 
 def count_data(path: Path, schema: Schema, only: Collection[str] | None = None) -> tuple[pl.DataFrame, np.ndarray]:

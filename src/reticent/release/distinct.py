@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 
 DENSE = 1 << 21  # numbers up to here are counted in an array, larger ones by a sort
+WAITING = 1 << 20  # combinations of row groups that are merged at once: merging each group by itself sorts all again
 NEAR = 1 << 10  # whole numbers that lie no further apart are numbered by their distance from the least
 
 
@@ -37,6 +38,7 @@ def distinct_rows(path: Path, names: list[str]) -> tuple[pl.DataFrame, np.ndarra
     texts = [name for name in names if pa.types.is_string(schema.field(name).type)]
     columns = [_Column() for _ in names]
     codes, times = np.zeros((0, len(names)), np.int32), np.zeros(0, np.int64)
+    waiting: list[tuple[np.ndarray, np.ndarray]] = []
     with pq.ParquetFile(path, read_dictionary=texts) as file:
         for at in range(file.num_row_groups):
             table = file.read_row_group(at, columns=names)
@@ -50,7 +52,11 @@ def distinct_rows(path: Path, names: list[str]) -> tuple[pl.DataFrame, np.ndarra
                 codes, times = here, count
                 continue
             del local
-            codes, times = _merged(np.concatenate([codes, here]), np.concatenate([times, count]), sizes)
+            waiting.append((here, count))
+            if at == file.num_row_groups - 1 or sum(len(some) for some, _ in waiting) > max(WAITING, len(codes)):
+                every, many = zip((codes, times), *waiting, strict=True)
+                codes, times = _merged(np.concatenate(every), np.concatenate(many), sizes)
+                waiting = []
     frame = {}
     for place, (name, column) in enumerate(zip(names, columns, strict=True)):
         series = pl.Series(name, list(column.number), dtype=types[name])  # not by pa.array: it would load pandas

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import polars as pl
 
@@ -23,6 +23,8 @@ NUMBERS = {"1,234.5": (",", "."), "1.234,5": (".", ",")}
 _MONEY = r"[\s$€£¥]|\b(?:USD|EUR|GBP|CHF)\b"
 _ZONED = r"^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})$"
 _DAY = r"^\d{4}-\d{2}-\d{2}$"
+
+Table = TypeVar("Table", pl.DataFrame, pl.LazyFrame)
 
 
 class Declared(Protocol):
@@ -78,12 +80,15 @@ def as_declared(lazy: pl.LazyFrame, columns: Mapping[str, Declared]) -> pl.LazyF
     return lazy.with_columns(found) if found else lazy
 
 
-def as_stated(rows: pl.DataFrame, columns: Mapping[str, Declared], types: Mapping[str, str]) -> pl.DataFrame:
+def as_stated(rows: Table, columns: Mapping[str, Declared], types: Mapping[str, str]) -> Table:
     """A table's columns read as a manifest states them; one that does not read stays as it is."""
+    schema = rows.collect_schema()
     for name, column in columns.items():
-        if name not in rows.columns or not concerned(rows[name].dtype, column):
+        if name not in schema or not concerned(schema[name], column):
             continue
-        distinct = rows[name].drop_nulls().unique()
+        distinct = collect(
+            rows.lazy().select(pl.col(name).drop_nulls().unique()), f"Reading column {name!r}", "streaming"
+        )[name]
         distinct = distinct.cast(pl.String) if is_text(distinct.dtype) else distinct
         read = expression(distinct, column, day=types[name] == "Date")
         if read is not None and not distinct.to_frame().select(read.is_null().any()).item():

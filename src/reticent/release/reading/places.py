@@ -55,11 +55,14 @@ def placed(entry: ColumnEntry, labels: Sequence[str | None], values: pl.Series, 
     return Placed(codes, size, [_codes(extent, known, code, size) for extent in extents])
 
 
-def rebuilt(entry: ColumnEntry, values: pl.Series) -> ColumnEntry:
-    """A column whose hierarchy was built from data: a manifest holds as much of it as is published, the whole is built again."""
+def rebuilt(entry: ColumnEntry, values: pl.Series, rows: Sequence[int] | None = None) -> ColumnEntry:
+    """A column whose hierarchy was built from data: a manifest holds as much of it as is published, the whole is built again.
+
+    `rows` says how many have each of the values; one where None.
+    """
     if entry.built is None:
         return entry
-    return entry.at(hierarchy=build(entry.built, values, name=entry.name).rows(), built=None)
+    return entry.at(hierarchy=build(entry.built, values, rows, name=entry.name).rows(), built=None)
 
 
 def places_of(column: Scale, entry: ColumnEntry, values: pl.Series) -> list[Any]:

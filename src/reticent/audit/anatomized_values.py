@@ -1,0 +1,83 @@
+"""An anatomized release against its source: values that the source has not, or not in the group where the people are.
+
+Whose value is whose is told where all people of a combination share a value, or all of them are in one group.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from reticent.audit.grouping import number
+from reticent.audit.kind import Finding
+from reticent.audit.links import Linked
+from reticent.release.anatomized import COUNT, GROUP
+
+
+class Told:
+    """What is known of the values that groups list (`held`), from one part of the rows after another."""
+
+    def __init__(self, held: pl.DataFrame, column: str):
+        values = number(held[column])
+        self.values, self.listed = values.distinct, values.codes.astype(np.int64)
+        self.group, self.count = held[GROUP].to_numpy().astype(np.int64), held[COUNT].to_numpy()
+        self.shown = np.bincount(self.listed, weights=self.count, minlength=len(values))
+        self.true = np.zeros(len(values))
+        self.pairs, self.certain = np.zeros(0, np.int64), np.zeros(0, np.int64)
+        self.unlisted = 0  # of people who hold a value that no group lists
+
+    def add(self, link: Linked, group: pl.Series, people: pl.Series) -> None:
+        """Rows with their `group`, and the value of each of the `people` whose row can be read."""
+        both = number(pl.concat([self.values, people.rename(self.values.name)]))
+        true = both.codes[len(self.values) :].astype(np.int64)
+        place = np.full(len(both), -1)
+        place[both.codes[: len(self.values)]] = np.arange(len(self.values))
+        times = link.rows[1].each[link.whole]
+        known = place[true] >= 0
+        self.true += np.bincount(place[true][known], weights=times[known], minlength=len(self.values))
+        told, value, many = _determined(link, group.to_numpy().astype(np.int64), true)
+        value = place[value]
+        self.unlisted += int(many[value < 0].sum())
+        self._gather(told[value >= 0] * len(self.values) + value[value >= 0], many[value >= 0])
+
+    def _gather(self, pairs: np.ndarray, many: np.ndarray) -> None:
+        both = np.concatenate([self.pairs, pairs])
+        self.pairs, at = np.unique(both, return_inverse=True)
+        weights = np.concatenate([self.certain, many])
+        self.certain = np.bincount(at, weights=weights, minlength=len(self.pairs)).astype(np.int64)
+
+    def finding(self) -> Finding:
+        foreign = int(np.maximum(self.shown - self.true, 0).sum())
+        stated = self.group * len(self.values) + self.listed
+        order = np.argsort(stated, kind="stable")
+        stated, count = stated[order], self.count[order]
+        at = np.minimum(np.searchsorted(stated, self.pairs), max(len(stated) - 1, 0))
+        lacking = np.where(stated[at] == self.pairs, count[at], 0) if len(stated) else np.zeros(len(self.pairs))
+        misplaced = int(np.maximum(self.certain - lacking, 0).sum()) + self.unlisted
+        return Finding(
+            "values",
+            not foreign and not misplaced,
+            {"foreign_values": foreign, "misplaced_values": misplaced},
+            f"{foreign:,} published value(s) do not occur in the source; {misplaced:,} stand in a group whose people do not have them",
+        )
+
+
+def _determined(link: Linked, group: np.ndarray, true: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(group, value, rows) that can be told: the people of a combination share a value, or all of them are in one group."""
+    least, most = np.full(link.size, np.iinfo(np.int64).max), np.full(link.size, -1)
+    np.minimum.at(least, link.theirs, true)
+    np.maximum.at(most, link.theirs, true)
+    first, last = np.full(link.size, np.iinfo(np.int64).max), np.full(link.size, -1)
+    np.minimum.at(first, link.ours, group)
+    np.maximum.at(last, link.ours, group)
+    published, there = link.counts
+    one_value = least == most
+    one_group = (first == last) & (published == there) & ~one_value
+    ours, theirs = one_value[link.ours], one_group[link.theirs]
+    of_group, of_value = last[link.theirs[theirs]], most[link.ours[ours]]
+    rows, people = link.rows[0].each[ours], link.rows[1].each[link.whole][theirs]
+    return (
+        np.concatenate([group[ours], of_group]),
+        np.concatenate([of_value, true[theirs]]),
+        np.concatenate([rows, people]),
+    )
