@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reticent import registry
@@ -50,6 +51,12 @@ def refuse_regions(job: Job, regions: int | None) -> None:
         return
     left = left_to_method(job.prepare, job.promises)
     refuse_whole(job.method, left, prepared=bool(job.prepare), withholding=bool(job.release.suppress_at_most))
+
+
+def refuse_homeless(regions: int | None, target: Path | None) -> None:
+    """What is planned in regions is kept where it is put: its rows are in parts, which are gone when it is published."""
+    if regions is not None and target is None:
+        raise JobError("A release that is planned in regions needs a folder to be put in.", attempt="to=... with it.")
 
 
 def on_one_machine(engine: str | Engine, doing: str) -> Engine:

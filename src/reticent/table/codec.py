@@ -54,14 +54,7 @@ def encode_cells(counted: pl.DataFrame, columns: Mapping[str, Column]) -> tuple[
     """Counted combinations of raw values (with a COUNT column) -> cells, and the cell of each combination."""
     quasi, sensitive = with_role(columns, Role.QUASI), with_role(columns, Role.SENSITIVE)
     counts = counted[COUNT].to_numpy().astype(np.int64)
-    codings, lacking = {}, []
-    for name in (*quasi, *sensitive):
-        try:
-            codings[name] = coding(name, columns[name], _as_text(counted[name]), counts)
-        except HierarchyError as error:
-            lacking.append(error)
-    if lacking:
-        raise HierarchyError.joined(lacking)
+    codings = codings_of(columns, {name: (_as_text(counted[name]), counts) for name in (*quasi, *sensitive)})
 
     def coded(names: list[str]) -> np.ndarray:
         parts = [codings[name].encode(counted[name]) for name in names]
@@ -74,6 +67,21 @@ def encode_cells(counted: pl.DataFrame, columns: Mapping[str, Column]) -> tuple[
         coded(sensitive),
         counts,
     )
+
+
+def codings_of(
+    columns: Mapping[str, Column], values: Mapping[str, tuple[pl.Series, np.ndarray]]
+) -> dict[str, Coding]:
+    """The coding of each column from values that occur in it, with how many rows have each; a value may stand twice."""
+    found, lacking = {}, []
+    for name, (series, counts) in values.items():
+        try:
+            found[name] = coding(name, columns[name], series, counts)
+        except HierarchyError as error:
+            lacking.append(error)
+    if lacking:
+        raise HierarchyError.joined(lacking)
+    return found
 
 
 def _as_text(series: pl.Series) -> pl.Series:
