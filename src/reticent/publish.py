@@ -33,7 +33,7 @@ from reticent.randomness import Random
 from reticent.recipe.group_labels import pad
 from reticent.recipe.kind import Writer
 from reticent.recipe.losses import wider
-from reticent.refusals import refuse_homeless, refuse_regions, refuse_reserved, refuse_several, refuse_unable, refuse_unnamed, relabels
+from reticent.refusals import refuse_regions, refuse_reserved, refuse_several, refuse_unable, refuse_unnamed, relabels
 from reticent.regional import Regional
 from reticent.release import bundle
 from reticent.release.disk import writing
@@ -75,14 +75,16 @@ def publish(
 
     `ledger` is the folder of the ledger, instead of RETICENT_LEDGER or the user's own.  `engine` is what reads the rows.
     """
-    target, worker = None if to is None else Path(to), registry.engine(engine)
+    target, worker, keeping = (
+        None if to is None else Path(to),
+        registry.engine(engine),
+        {"force": force, "again": again},
+    )
     refuse_unable(job)
-    refuse_regions(job, worker.regions)
-    refuse_homeless(worker.regions, target)
+    if worker.regions:
+        return _by_regions(job, frame, target, seed, worker, ledger, progress, **keeping)
     begun = begin(target, ledger, force)
     progress(Step("reading", 0))
-    if target is not None and worker.regions:
-        return _by_regions(job, frame, target, seed, worker, begun, ledger, progress, force=force, again=again)
     with scratch_of(target) as room:
         lazy, looked, counted = counted_by(worker, job, frame, how := Working(progress, room))
         rows, rng = Rows(counted.combinations, counted.times, job.source if frame is None else None), Random.of(seed)
@@ -99,17 +101,18 @@ def publish(
                 del pieces
             progress(Step("auditing", (1 + end) / 2))
             found = recount(staged, job, handed(asked, counted, writer.recipe))
-            wide = wider(writer.recipe, getattr(job.method, "weights", None)) if writer.generalizes else []
-            noticed = [*begun, *looked.notices, *_noticed(job, counted.cells, wide)]
-            owned = to_own(job, rows, found, noticed, frame)
-            return keep(staged, target, owned, ledger, progress, force=force, again=again)
+            noticed = [*begun, *looked.notices, *_noticed(job, counted.cells), *_wider(job, writer)]
+            return keep(staged, target, to_own(job, rows, found, noticed, frame), ledger, progress, **keeping)
 
 
 def _by_regions(
-    job: Job, frame: Any, target: Path, seed: int | None, worker: Any, begun: list[str], ledger: Any,
-    progress: Progress, **keeping: bool,
+    job: Job, frame: Any, to: Path | None, seed: int | None, worker: Any, ledger: Any, progress: Progress,
+    **keeping: bool,
 ) -> Release:  # fmt: skip
     """The same where cells, plans and groups stay in parts, wherever the engine has them (ADR 10)."""
+    target = refuse_regions(job, to)
+    begun = begin(target, ledger, keeping["force"])
+    progress(Step("reading", 0))
     with scratch_of(target) as room:
         lazy, columns = read(job, frame, worker)
         looked = worker.look(lazy, columns, how := Working(progress, room))
@@ -120,12 +123,12 @@ def _by_regions(
         plan = table.planned(job, rng, worker.regions)
         progress(Step("writing", 0.6))
         with staged_for(target) as staged:
-            fields = {**declared(job, rng, plan.cells), **plan.fields()}
+            fields = {**declared(job, rng, plan.cells), **plan.writer.fields()}
             with writing(target):
                 bundle.write(staged, plan.frames(), fields, job.release.format)
             progress(Step("auditing", 0.8))
             found = passed(plan.audited(staged), job)
-            noticed = [*begun, *looked.notices, *_noticed(job, plan.cells, plan.wider())]
+            noticed = [*begun, *looked.notices, *_noticed(job, plan.cells), *plan.wider()]
             return keep(staged, target, to_own(job, rows, found, noticed, frame), ledger, progress, **keeping)
 
 
@@ -149,11 +152,15 @@ def begin(target: Path | None, ledger: Any, force: bool) -> list[str]:
     return settled_before
 
 
-def _noticed(job: Job, cells: Cells, wide: Sequence[str]) -> list[str]:
-    """What the owner should know: of the method, values spelled alike, parameters that make a promise say less, wider labels."""
+def _wider(job: Job, writer: Writer) -> list[str]:
+    return wider(writer.recipe, getattr(job.method, "weights", None)) if writer.generalizes else []
+
+
+def _noticed(job: Job, cells: Cells) -> list[str]:
+    """What the owner should know: of the method, values spelled alike, parameters that make a promise say less."""
     method = job.method.notices(job.promises) if hasattr(job.method, "notices") else ()
     promised = [said for promise in job.promises if hasattr(promise, "warnings") for said in promise.warnings(cells)]
-    return [*method, *map(str, spelled_alike(cells)), *promised, *wide]
+    return [*method, *map(str, spelled_alike(cells)), *promised]
 
 
 def keep(

@@ -45,18 +45,16 @@ def refuse_unable(job: Job) -> None:
     refuse_labels(job)
 
 
-def refuse_regions(job: Job, regions: int | None) -> None:
-    """Before any data is read: a plan in two levels is for methods and promises that need not see all rows at once."""
-    if regions is None:
-        return
+def refuse_regions(job: Job, target: Path | None) -> Path:
+    """Before any data is read: a plan in two levels is for methods and promises that need not see all rows at once.
+
+    It is kept where it is put: its rows are in parts, which are gone when it is published.
+    """
     left = left_to_method(job.prepare, job.promises)
     refuse_whole(job.method, left, prepared=bool(job.prepare), withholding=bool(job.release.suppress_at_most))
-
-
-def refuse_homeless(regions: int | None, target: Path | None) -> None:
-    """What is planned in regions is kept where it is put: its rows are in parts, which are gone when it is published."""
-    if regions is not None and target is None:
+    if target is None:
         raise JobError("A release that is planned in regions needs a folder to be put in.", attempt="to=... with it.")
+    return target
 
 
 def on_one_machine(engine: str | Engine, doing: str) -> Engine:

@@ -90,7 +90,9 @@ class Spread(stream.Stream):
         return self._in_parts(rows.select(names).collect())
 
     def numbers(self, many: int) -> Here:
-        return Here([lambda at=at: [pl.DataFrame({NUMBER: [at]})] for at in range(many)], {NUMBER: pl.Int64()}, self.seen)
+        return Here(
+            [lambda at=at: [pl.DataFrame({NUMBER: [at]})] for at in range(many)], {NUMBER: pl.Int64()}, self.seen
+        )
 
     def _in_parts(self, frame: pl.DataFrame) -> Here:
         cut = [frame[start : start + self.at_once] for start in range(0, len(frame), self.at_once)]

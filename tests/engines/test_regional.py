@@ -61,7 +61,9 @@ def in_one_place(job: rt.Job, frame: pl.DataFrame, regions: int, seed: int) -> C
 
 
 @pytest.mark.parametrize(
-    "promises", [KB, [rt.TCloseness("3/10")], [rt.EntropyLDiversity(3), rt.KAnonymity(4)]], ids=["k, beta", "t", "entropy"]
+    "promises",
+    [KB, [rt.TCloseness("3/10")], [rt.EntropyLDiversity(3), rt.KAnonymity(4)]],
+    ids=["k, beta", "t", "entropy"],
 )
 def test_parts_publish_the_plan_of_one_place_and_the_audit_of_all_groups_says_the_same(promises, people, tmp_path):
     job = rt.Job(columns=COLUMNS, promises=promises, release=DROP)
@@ -121,7 +123,9 @@ def test_rows_that_are_not_those_that_were_counted_are_refused_and_nothing_is_ke
     job = rt.Job(columns=columns, promises=[rt.KAnonymity(4)])
     for other in (frame[:79], frame.with_columns(q=pl.lit(9)), frame.with_columns(q=pl.Series([2, *frame["q"][1:]]))):
         with (
-            mock.patch.object(Spread, "rows", lambda self, rows, names, other=other: self._in_parts(other.select(names))),
+            mock.patch.object(
+                Spread, "rows", lambda self, rows, names, other=other: self._in_parts(other.select(names))
+            ),
             pytest.raises(SourceError, match="changed"),
         ):
             published(job, frame, tmp_path)
@@ -149,9 +153,7 @@ def test_a_table_that_was_published_before_is_refused_in_parts_too(people, tmp_p
     with pytest.raises(rt.ReticentError, match="before"):
         rt.publish(job, frame=people[:900], to=tmp_path / "after", ledger=tmp_path / "ledger")
     with pytest.raises(rt.ReticentError, match="before"):  # most of its rows
-        rt.publish(
-            job, frame=people[20:920], to=tmp_path / "after", ledger=tmp_path / "ledger", engine=Spread(3, 300)
-        )
+        rt.publish(job, frame=people[20:920], to=tmp_path / "after", ledger=tmp_path / "ledger", engine=Spread(3, 300))
     rt.publish(job, frame=people[1_000:], to=tmp_path / "others", ledger=tmp_path / "ledger", engine=Spread(3, 300))
 
 
@@ -160,7 +162,9 @@ def test_what_comes_to_one_place_does_not_grow_with_the_rows(tmp_path):
     told = []
     for times, name in ((1, "one"), (4, "four")):
         draw, rows = np.random.default_rng(1), 1_500 * times
-        frame = pl.DataFrame({f"q{at}": draw.integers(0, 30, rows) for at in range(4)} | {"s": draw.integers(0, 5, rows)})
+        frame = pl.DataFrame(
+            {f"q{at}": draw.integers(0, 30, rows) for at in range(4)} | {"s": draw.integers(0, 5, rows)}
+        )
         columns = {f"q{at}": rt.quasi() for at in range(4)} | {"s": rt.sensitive()}
         engine = Spread(4, 500 * times)
         with (
@@ -177,7 +181,11 @@ def test_what_comes_to_one_place_does_not_grow_with_the_rows(tmp_path):
         for doing, size in engine.seen:
             most[doing] = most.get(doing, 0) + size if doing != "bucket" else max(most.get(doing, 0), size)
         told.append(most)
-    assert set(told[0]) == set(told[1]) >= {"Counting values", "Drawing a sample", "Planning regions", "Auditing", "bucket"}
+    assert (
+        set(told[0])
+        == set(told[1])
+        >= {"Counting values", "Drawing a sample", "Planning regions", "Auditing", "bucket"}
+    )
     for doing in told[0]:
         assert told[1][doing] < 2 * told[0][doing] + 2_000, doing
 
@@ -200,7 +208,10 @@ def test_a_broken_part_breaks_the_release(people, tmp_path):
     def careless(held, number, asked):
         return carefully(held, number, replace(asked, promises=Promises.of([rt.KAnonymity(3)])))
 
-    with mock.patch("reticent.regional.planned._region", careless), pytest.raises(rt.ReticentError, match="does not keep"):
+    with (
+        mock.patch("reticent.regional.planned._region", careless),
+        pytest.raises(rt.ReticentError, match="does not keep"),
+    ):
         published(strict, people, tmp_path)
     assert not (tmp_path / "out").exists()
 

@@ -42,6 +42,12 @@ class Generalized:
         seen.__dict__.update(labels=labels, groups=groups)  # they are known already
         return seen
 
+    def in_parts(self) -> Any:
+        """How a release is recounted whose groups outgrow a machine."""
+        from reticent.audit import generalized_in_parts
+
+        return generalized_in_parts
+
     def match(self, recounted: Recounted, source: pl.DataFrame) -> Matching:
         found = match_rows(recounted.subject, recounted.frame, recounted.labels, source)
         return Matching(

@@ -36,6 +36,13 @@ class Generalized:
         recipe, labels = coalesce(recipe)
         return cls(recipe, labels, columns)
 
+    @staticmethod
+    def in_parts(*given: Any) -> Any:
+        """What writes this kind where there is no recipe of all rows."""
+        from reticent.recipe.generalized_in_parts import InParts
+
+        return InParts(*given)
+
     def outlook(self, weights: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """What the planned groups are like: how many, the smallest, and their information loss (AIL)."""
         sizes, rows = self.recipe.as_groups().sizes, self.recipe.cells.rows

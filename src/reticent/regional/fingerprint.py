@@ -5,7 +5,7 @@ A combination stands in one part, so marks are sums, samples are the least of th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -129,7 +129,9 @@ def _hashed(frame: pl.DataFrame, key: bytes, names: list[str] | None = None) -> 
 
 
 def _content(frames: Frames, key: bytes) -> Said:
-    rows, many, one, other, samples, sizes = 0, 0, 0, 0, [], []
+    rows = many = one = other = 0
+    samples: list[Sample] = []
+    sizes: list[tuple[np.ndarray, np.ndarray]] = []
     for frame in frames:
         held = _hashed(frame, key)
         combined, counts = held.combined(tuple(held.hashes)), held.counts
@@ -151,7 +153,7 @@ def _held(frames: Frames, key: bytes, names: list[str], wanted: np.ndarray) -> n
     return found
 
 
-def _combined(frames: Frames, number: int, key: bytes, names: list[str]):
+def _combined(frames: Frames, number: int, key: bytes, names: list[str]) -> Iterator[pl.DataFrame]:
     for frame in frames:
         held = _hashed(frame, key, names)
         word = combine(held.hashes[name] for name in names)

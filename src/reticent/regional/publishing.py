@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import polars as pl
 
-from reticent.audit import in_parts
+from reticent import registry
+from reticent.audit.kind import eyes
 from reticent.audit.result import Audit
 from reticent.audit.subject import Subject, of_folder
 from reticent.engines.engine import Working
 from reticent.engines.parts import NUMBER, Frames, Parts, Spreading
-from reticent.engines.stream import Streamed
 from reticent.job import Job
 from reticent.methods.compose import left_to_method
 from reticent.methods.reachable import check_reachable
@@ -24,19 +23,19 @@ from reticent.methods.regions import coarse, fine
 from reticent.methods.regions.coarse import Tree
 from reticent.models.shapes import totals_of
 from reticent.randomness import Random
-from reticent.recipe.generalized import column_entries
 from reticent.recipe.losses import wider_by
-from reticent.regional import counted, planned, written
+from reticent.regional import counted as counting
+from reticent.regional import planned as planning
+from reticent.regional import written as writers
 from reticent.regional.counted import Codes
 from reticent.regional.fingerprint import SpreadRows
 from reticent.release.data import parts_of
 from reticent.release.kind import data_files
-from reticent.release.rows import Beside, Coded, Rows
+from reticent.release.rows import Rows
 from reticent.table.cells import Cells
 from reticent.table.joint import jointly
 from reticent.table.roles import Column, Role, with_role
 from reticent.table.source import Source, is_text
-from reticent.table.types import typed
 
 READERS = 64  # tasks that count a release's labels, each of which tells them all
 AT_ONCE = 1 << 20  # rows of a release that are judged in one part
@@ -52,7 +51,7 @@ class Regional:
     rows_per_person: int
     how: Working
     combined: Parts
-    marginals: counted.Marginals
+    marginals: counting.Marginals
     codes: Codes
 
     @classmethod
@@ -61,7 +60,7 @@ class Regional:
     ) -> Regional:
         keys = [*with_role(columns, Role.QUASI), *with_role(columns, Role.SENSITIVE)]
         combined = worker.combined(rows, keys, how.room() / "combinations")
-        marginals = counted.marginals(combined, keys)
+        marginals = counting.marginals(combined, keys)
         return cls(worker, rows, columns, rows_per_person, how, combined, marginals, marginals.codes(columns))
 
     def fingerprint(self, source: Source | None) -> SpreadRows:
@@ -78,8 +77,8 @@ class Regional:
         """Coarse cuts from a sample; each side counted exactly; each region planned where it is."""
         promises, method = left_to_method(job.prepare, job.promises), job.method
         folder = self.how.room()
-        cells = counted.coded(self.combined, self.codes, rng).kept(folder / "cells", "Coding the cells")
-        drawn = counted.sample(cells, self.codes, self.marginals.combinations)
+        cells = counting.coded(self.combined, self.codes, rng).kept(folder / "cells", "Coding the cells")
+        drawn = counting.sample(cells, self.codes, self.marginals.combinations)
         drawn = replace(drawn, rows_per_person=self.rows_per_person)
         drawn = jointly(drawn) if job.jointly else drawn
         whole = self._summed(cells, Tree(), job)
@@ -88,12 +87,12 @@ class Regional:
         summed = self._summed(cells, tree, job)
         tree = tree.pruned(fine(tree, summed.leaf, summed.cells, promises))
         known = replace(promises, reference=totals_of(whole.cells, None))
-        asked = planned.Asked(method, known, self.codes, whole.cells, rng, folder)
-        told = planned.planned(planned.routed(cells, self.codes, tree), asked)
-        return Planned(self, whole.cells, tree, tuple(told), rng, folder)
+        asked = planning.Asked(method, known, self.codes, whole.cells, rng, folder)
+        told = planning.planned(planning.routed(cells, self.codes, tree), asked)
+        return Planned(self, method.kind, whole.cells, tree, tuple(told), rng, folder)
 
-    def _summed(self, cells: Parts, tree: Tree, job: Job) -> counted.Summed:
-        found = counted.summed(cells, self.codes, tree, self.rows_per_person)
+    def _summed(self, cells: Parts, tree: Tree, job: Job) -> counting.Summed:
+        found = counting.summed(cells, self.codes, tree, self.rows_per_person)
         return replace(found, cells=jointly(found.cells)) if job.jointly else found
 
 
@@ -102,9 +101,10 @@ class Planned:
     """Every region's plan is in a file of `folder`; `cells` are the whole table's, without quasi-identifiers."""
 
     table: Regional
+    kind: str
     cells: Cells
     tree: Tree
-    told: tuple[planned.Told, ...]
+    told: tuple[planning.Told, ...]
     rng: Random
     folder: Path
 
@@ -114,7 +114,7 @@ class Planned:
         found = []
         for at in range(len(self.table.codes.quasi)):
             held = {text for one in self.told for text in one.texts[at]}
-            texts: list[str | None] = sorted(text for text in held if text is not None)
+            texts: list[str | None] = [*sorted(text for text in held if text is not None)]
             found.append([*texts, None] if None in held else texts)
         return tuple(found)
 
@@ -126,66 +126,58 @@ class Planned:
         tight, printed = (sum(getattr(one, name) for one in self.told) / self.rows for name in ("tight", "printed"))
         return wider_by(self.cells.quasi, tight, printed)
 
-    def fields(self) -> dict[str, Any]:
-        """The manifest's fields that depend on the kind."""
+    @cached_property
+    def writer(self) -> Any:
+        """What writes the kind from parts."""
+        codes, texts, carried = self.table.codes, self.texts, self.table.carried
+        kind: Any = registry.writer(self.kind)
+        return kind.in_parts(self.table.columns, self.cells, len(codes.sensitive), texts, carried)
+
+    def frames(self) -> Mapping[str, Rows]:
+        """The data files, written bucket by bucket."""
         codes = self.table.codes
-        quasi, sensitive = codes.domains(codes.quasi), codes.domains(codes.sensitive)
-        types = {name: str(dtype) for name, dtype in self.table.carried.items()}
-        entries = column_entries(self.table.columns, quasi, self.texts, sensitive, types)
-        return {"kind": "generalized", "withheld": 0, "columns": entries}
+        many = writers.buckets_for(self.rows, len(codes.names), len(self.table.carried))
+        writing = writers.Writing(codes, self.texts, self.writer.numbers, self.rng, self.folder, many)
+        found: Mapping[str, Rows] = self.writer.frames(
+            self.rows, lambda: writers.pieces(self._settled(writing), self.rows)
+        )
+        return found
 
-    def frames(self) -> dict[str, Rows]:
-        """The data file, columns in the source's order, written bucket by bucket."""
-        codes, carried = self.table.codes, self.table.carried
-        found: dict[str, Any] = {name: Beside(dtype) for name, dtype in carried.items()}
-        none = np.zeros(0, np.int32)
-        for at, name in enumerate(codes.quasi):
-            found[name] = Coded(pl.Series(name, self.texts[at], dtype=pl.String), none, beside=f"l{at}")
-        of_value = []
-        for at, domain in enumerate(codes.domains(codes.sensitive)):
-            used = self.cells.totals(at) > 0
-            values = typed([*domain.texts, *([None] if domain.null else [])], domain.dtype).alias(domain.name)
-            found[domain.name] = Coded(values.filter(pl.Series(used)), none, beside=f"v{at}")
-            of_value.append((np.cumsum(used) - 1).astype(np.int32))
-        many = written.buckets_for(self.rows, len(codes.names), len(carried))
-        writing = written.Writing(codes, self.texts, tuple(of_value), self.rng, self.folder, many)
-        published = [name for name, column in self.table.columns.items() if column.role is not Role.IDENTIFYING]
-        beside = {name: column for name, column in found.items() if isinstance(column, Beside)}
-        pieces = Streamed(self.rows, beside, lambda: written.pieces(self._settled(writing), self.rows))
-        return {"data": Rows({name: found[name] for name in published}, pieces)}
-
-    def _settled(self, writing: written.Writing) -> Parts:
+    def _settled(self, writing: writers.Writing) -> Parts:
         table, carried, folder = self.table, self.table.carried, self.folder
         if carried:
             self.table.how.progress("writing: numbering rows")
             source = table.worker.rows(table.rows, [*table.codes.names, *carried])
-            rows = written.found(source, table.codes, self.tree, carried, self.rng)
+            rows = writers.found(source, table.codes, self.tree, carried, self.rng)
             rows = rows.kept(folder / "rows", "Reading the carried columns")
-            shown = written.entered(rows.moved(planned.REGION, len(self.told)), writing, carried)
+            shown = writers.entered(rows.moved(planning.REGION, len(self.told)), writing, carried)
         else:
-            shown = written.expanded(table.worker.numbers(len(self.told)), writing)
+            shown = writers.expanded(table.worker.numbers(len(self.told)), writing)
         self.table.how.progress("writing: moving rows")
-        done = written.settled(shown, writing.buckets, writing.schema(carried))
+        done = writers.settled(shown, writing.buckets, writing.schema(carried))
         return done.kept(folder / "done", "Writing the rows")
 
     def audited(self, staged: Path) -> Audit:
         """The staged release recounted from its files, its groups in parts."""
         worker, subject = self.table.worker, of_folder(staged)
+        seen: Any = eyes(self.kind)
+        in_parts = seen.in_parts()
         assert subject.manifest is not None  # it was just written
         readers = min(parts_of(data_files(staged, subject.manifest)["data"]), READERS)
         tallies = worker.each(in_parts.tallied, [(subject, part, readers) for part in range(readers)])
         whole = in_parts.Whole.of(subject, tallies)
         into = -(-whole.rows // AT_ONCE)
         schema = in_parts.scattered_schema(whole)
-        rows = worker.numbers(readers).made(_scattered, schema, subject, whole, readers, into)
-        return in_parts.together(
-            subject, whole, rows.moved(in_parts.PART, into).told(in_parts.judged, subject, whole, doing="Auditing")
-        )
+        rows = worker.numbers(readers).made(_scattered, schema, in_parts.scattered, subject, whole, readers, into)
+        judged = rows.moved(in_parts.PART, into).told(in_parts.judged, subject, whole, doing="Auditing")
+        found: Audit = in_parts.together(subject, whole, judged)
+        return found
 
 
 def _scattered(
-    frames: Frames, number: int, subject: Subject, whole: in_parts.Whole, readers: int, into: int
-) -> Iterator[pl.DataFrame]:
+    frames: Frames, number: int, scattered: Callable[..., Iterator[pl.DataFrame]], subject: Subject, whole: Any,
+    readers: int, into: int,
+) -> Iterator[pl.DataFrame]:  # fmt: skip
     for frame in frames:
         for part in frame[NUMBER].to_list():
-            yield from in_parts.scattered(subject, whole, part, readers, into)
+            yield from scattered(subject, whole, part, readers, into)

@@ -60,18 +60,11 @@ def encode_cells(counted: pl.DataFrame, columns: Mapping[str, Column]) -> tuple[
         parts = [codings[name].encode(counted[name]) for name in names]
         return np.column_stack(parts).astype(np.int32) if parts else np.zeros((len(counts), 0), np.int32)
 
-    return gather(
-        tuple(codings[name].domain for name in quasi),
-        tuple(codings[name].domain for name in sensitive),
-        coded(quasi),
-        coded(sensitive),
-        counts,
-    )
+    domains = [tuple(codings[name].domain for name in names) for names in (quasi, sensitive)]
+    return gather(domains[0], domains[1], coded(quasi), coded(sensitive), counts)
 
 
-def codings_of(
-    columns: Mapping[str, Column], values: Mapping[str, tuple[pl.Series, np.ndarray]]
-) -> dict[str, Coding]:
+def codings_of(columns: Mapping[str, Column], values: Mapping[str, tuple[pl.Series, np.ndarray]]) -> dict[str, Coding]:
     """The coding of each column from values that occur in it, with how many rows have each; a value may stand twice."""
     found, lacking = {}, []
     for name, (series, counts) in values.items():

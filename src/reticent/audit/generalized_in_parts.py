@@ -160,9 +160,7 @@ def judged(frames: Iterable[pl.DataFrame], subject: Subject, whole: Whole) -> Ju
     """The groups of one part; all rows of each are in it."""
     held = pl.concat(list(frames))
     held = held.group_by([name for name in held.columns if name not in (COUNT, PART)]).agg(pl.col(COUNT).sum())
-    columns = [
-        Numbered(held[f"l{at}"].to_numpy(), texts) for at, (texts, _) in enumerate(whole.labels.values())
-    ]
+    columns = [Numbered(held[f"l{at}"].to_numpy(), texts) for at, (texts, _) in enumerate(whole.labels.values())]
     groups = group(columns, len(held), held[COUNT].to_numpy())
     found = sensitive(subject, whole, held["v"].to_numpy(), groups)
     each = {column.name: measures(column) for column in found}
