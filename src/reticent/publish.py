@@ -60,26 +60,16 @@ from reticent.together import Joining
     engine=an_engine,
 )
 def publish(
-    job: Job,
-    *,
-    frame: Any = None,
-    to: str | Path | None = None,
-    seed: int | None = None,
-    force: bool = False,
-    again: bool = False,
-    ledger: Ledger | str | Path | None = None,
-    progress: Progress = lambda stage: None,
+    job: Job, *, frame: Any = None, to: str | Path | None = None, seed: int | None = None, force: bool = False,
+    again: bool = False, ledger: Ledger | str | Path | None = None, progress: Progress = lambda stage: None,
     engine: str | Engine = catalogue.ENGINE,
-) -> Release:
+) -> Release:  # fmt: skip
     """Plan, stage, audit, and only then keep.  Without `to` the release is temporary until `save`.
 
     `ledger` is the folder of the ledger, instead of RETICENT_LEDGER or the user's own.  `engine` is what reads the rows.
     """
-    target, worker, keeping = (
-        None if to is None else Path(to),
-        registry.engine(engine),
-        {"force": force, "again": again},
-    )
+    target, worker = None if to is None else Path(to), registry.engine(engine)
+    keeping = {"force": force, "again": again}
     refuse_unable(job)
     if worker.regions:
         return _by_regions(job, frame, target, seed, worker, ledger, progress, **keeping)
