@@ -198,6 +198,21 @@ def test_a_release_in_regions_needs_a_place_and_a_promise_in_reach(people, tmp_p
         published(job.at(promises=[rt.KAnonymity(5_000)]), people, tmp_path)
 
 
+@pytest.mark.parametrize(
+    "phase", ["reading", "planning", "writing", "writing: numbering rows", "writing: moving rows", "auditing"]
+)
+def test_ctrl_c_in_any_phase_leaves_nothing(phase, people, tmp_path):
+    def stop(stage: str) -> None:
+        if stage == phase:
+            raise KeyboardInterrupt
+
+    columns = {**COLUMNS, "note": rt.insensitive(acknowledge=True)}
+    job = rt.Job(columns=columns, promises=KB)
+    with pytest.raises(KeyboardInterrupt):
+        published(job, people[:300].with_row_index("note"), tmp_path, progress=stop)
+    assert [path.name for path in tmp_path.iterdir() if path.name != "ledger"] == []
+
+
 def test_a_broken_part_breaks_the_release(people, tmp_path):
     """The audit in parts is no formality: groups that break a promise in one part are seen."""
     job = rt.Job(columns=COLUMNS, promises=KB, release=DROP)

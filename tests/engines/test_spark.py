@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from unittest import mock
 
 import polars as pl
@@ -138,16 +137,6 @@ def test_sorted_kinds_are_sorted_across_buckets():
     first = next(iter(release.tables))
     order = release.tables[first].drop(CARRIED)
     assert other.tables[first].drop(CARRIED).equals(order)
-
-
-def test_regions_are_planned_on_executors_and_the_audit_shows_the_promise_kept(tmp_path):
-    people = rt.datasets.load("census", rows=3_000, seed=2)
-    columns = {**{name: rt.quasi() for name in ("age", "gender", "education")}, "salary_class": rt.sensitive()}
-    job = rt.Job(columns=columns, promises=[rt.KAnonymity(5), rt.BetaLikeness(4)], release=rt.Output(undeclared="drop"))
-    release = rt.publish(job, frame=people, to=tmp_path / "out", engine=replace(spark(), regions=4))
-    found = rt.audit(release, source=people, job=job)
-    assert found.kept and found.source.passed
-    assert found.achieved["k-anonymity"] >= 5
 
 
 @settings(max_examples=3, deadline=None, suppress_health_check=list(HealthCheck))
