@@ -38,7 +38,11 @@ def true_counts(recipe: Recipe, column: str) -> dict[str, int]:
 
 def recount(staged: Path, job: Job, beside: Handed) -> Audit:
     """Audit the staged folder; only what it shows to be kept is published, or what model and kind say no file can show."""
-    found = audit_staged(staged, beside)
+    return passed(audit_staged(staged, beside), job)
+
+
+def passed(found: Audit, job: Job) -> Audit:
+    """What an audit of a staged folder found, if it shows every promise of the job kept."""
     broken = [verdict.model for verdict in found.promises if verdict.kept is False]
     if broken or found.kept is False:
         raise AuditFailed(

@@ -16,10 +16,9 @@ from reticent.audit.result import Audit
 from reticent.door import a_job, a_ledger, an_engine, called, door, flag, optional, path, whole
 from reticent.engines.engine import PLAINLY, Counted, Engine, Progress, Working
 from reticent.errors import ColumnError
-from reticent.gate import handed, recount
+from reticent.gate import handed, passed, recount
 from reticent.job import Job
 from reticent.methods.compose import left_to_method, plan, settled
-from reticent.methods.regions import plan as by_regions
 from reticent.methods.relabelled import relabelled
 from reticent.opened import Release
 from reticent.owner.fingerprint import Rows
@@ -35,6 +34,7 @@ from reticent.recipe.group_labels import pad
 from reticent.recipe.kind import Writer
 from reticent.recipe.losses import wider
 from reticent.refusals import refuse_regions, refuse_reserved, refuse_several, refuse_unable, refuse_unnamed, relabels
+from reticent.regional import Regional
 from reticent.release import bundle
 from reticent.release.disk import writing
 from reticent.step import Step, within
@@ -60,24 +60,19 @@ from reticent.together import Joining
     engine=an_engine,
 )
 def publish(
-    job: Job,
-    *,
-    frame: Any = None,
-    to: str | Path | None = None,
-    seed: int | None = None,
-    force: bool = False,
-    again: bool = False,
-    ledger: Ledger | str | Path | None = None,
-    progress: Progress = lambda stage: None,
+    job: Job, *, frame: Any = None, to: str | Path | None = None, seed: int | None = None, force: bool = False,
+    again: bool = False, ledger: Ledger | str | Path | None = None, progress: Progress = lambda stage: None,
     engine: str | Engine = catalogue.ENGINE,
-) -> Release:
+) -> Release:  # fmt: skip
     """Plan, stage, audit, and only then keep.  Without `to` the release is temporary until `save`.
 
     `ledger` is the folder of the ledger, instead of RETICENT_LEDGER or the user's own.  `engine` is what reads the rows.
     """
     target, worker = None if to is None else Path(to), registry.engine(engine)
+    keeping = {"force": force, "again": again}
     refuse_unable(job)
-    refuse_regions(job, worker.regions)
+    if worker.regions:
+        return _by_regions(job, frame, target, seed, worker, ledger, progress, **keeping)
     begun = begin(target, ledger, force)
     progress(Step("reading", 0))
     with scratch_of(target) as room:
@@ -86,7 +81,7 @@ def publish(
         if target is not None:
             Ledger.of(ledger).refuse_again(target, rows, again)
         asked, (start, end) = populated(job, counted.columns, counted.cells), part_of_planning(job)
-        writer = planned(asked, counted, rng, within(progress, start, end), worker)
+        writer = planned(asked, counted, rng, within(progress, start, end))
         progress(Step("writing", end))
         with staged_for(target) as staged:
             fields = {**declared(job, rng, counted.cells), **writer.fields(counted.carried_types)}
@@ -96,9 +91,35 @@ def publish(
                 del pieces
             progress(Step("auditing", (1 + end) / 2))
             found = recount(staged, job, handed(asked, counted, writer.recipe))
-            noticed = [*begun, *looked.notices, *_noticed(job, counted.cells, writer)]
-            owned = to_own(job, rows, found, noticed, frame)
-            return keep(staged, target, owned, ledger, progress, force=force, again=again)
+            noticed = [*begun, *looked.notices, *_noticed(job, counted.cells), *_wider(job, writer)]
+            return keep(staged, target, to_own(job, rows, found, noticed, frame), ledger, progress, **keeping)
+
+
+def _by_regions(
+    job: Job, frame: Any, to: Path | None, seed: int | None, worker: Any, ledger: Any, progress: Progress,
+    **keeping: bool,
+) -> Release:  # fmt: skip
+    """The same where cells, plans and groups stay in parts, wherever the engine has them (ADR 10)."""
+    target = refuse_regions(job, to)
+    begun = begin(target, ledger, keeping["force"])
+    progress(Step("reading", 0))
+    with scratch_of(target) as room:
+        lazy, columns = read(job, frame, worker)
+        looked = worker.look(lazy, columns, how := Working(progress, room))
+        table = Regional.counted(worker, lazy, columns, looked.rows_per_person, how)
+        rows, rng = table.fingerprint(job.source if frame is None else None), Random.of(seed)
+        Ledger.of(ledger).refuse_again(target, rows, keeping["again"])
+        progress(Step("planning", 0.3))
+        plan = table.planned(job, rng, worker.regions)
+        progress(Step("writing", 0.6))
+        with staged_for(target) as staged:
+            fields = {**declared(job, rng, plan.cells), **plan.writer.fields()}
+            with writing(target):
+                bundle.write(staged, plan.frames(), fields, job.release.format)
+            progress(Step("auditing", 0.8))
+            found = passed(plan.audited(staged), job)
+            noticed = [*begun, *looked.notices, *_noticed(job, plan.cells), *plan.wider()]
+            return keep(staged, target, to_own(job, rows, found, noticed, frame), ledger, progress, **keeping)
 
 
 def joined(joining: Joining, staged: Path, ledger: Any, progress: Progress) -> tuple[str, ...]:
@@ -121,12 +142,15 @@ def begin(target: Path | None, ledger: Any, force: bool) -> list[str]:
     return settled_before
 
 
-def _noticed(job: Job, cells: Cells, writer: Writer) -> list[str]:
-    """What the owner should know: of the method, values spelled alike, parameters that make a promise say less, wider labels."""
+def _wider(job: Job, writer: Writer) -> list[str]:
+    return wider(writer.recipe, getattr(job.method, "weights", None)) if writer.generalizes else []
+
+
+def _noticed(job: Job, cells: Cells) -> list[str]:
+    """What the owner should know: of the method, values spelled alike, parameters that make a promise say less."""
     method = job.method.notices(job.promises) if hasattr(job.method, "notices") else ()
     promised = [said for promise in job.promises if hasattr(promise, "warnings") for said in promise.warnings(cells)]
-    wide = wider(writer.recipe, getattr(job.method, "weights", None)) if writer.generalizes else []
-    return [*method, *map(str, spelled_alike(cells)), *promised, *wide]
+    return [*method, *map(str, spelled_alike(cells)), *promised]
 
 
 def keep(
@@ -147,14 +171,11 @@ def part_of_planning(job: Job) -> tuple[float, float]:
     return (0.1, 0.9) if getattr(job.method, "anytime", False) else (0.45, 0.75)
 
 
-def planned(job: Job, counted: Counted, rng: Random, progress: Progress, worker: Engine) -> Writer:
+def planned(job: Job, counted: Counted, rng: Random, progress: Progress) -> Writer:
     """The job's recipe, ready to be written as its method's kind."""
     progress(Step("planning", 0))
     cells = jointly(counted.cells) if job.jointly else counted.cells
-    if worker.regions:
-        recipe = by_regions(job.method, cells, job.promises, rng, worker.regions, worker.each)
-    else:
-        recipe = plan(job.prepare, job.method, cells, job.promises, rng, job.release.suppress_at_most, progress)
+    recipe = plan(job.prepare, job.method, cells, job.promises, rng, job.release.suppress_at_most, progress)
     ready = relabelled(left_to_method(job.prepare, job.promises), cells, pad(replace(recipe, cells=counted.cells), rng))
     writer = registry.writer(job.method.kind).of(ready, counted.columns)
     writer.recipe.check_conserved()

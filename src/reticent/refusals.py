@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reticent import registry
@@ -44,12 +45,16 @@ def refuse_unable(job: Job) -> None:
     refuse_labels(job)
 
 
-def refuse_regions(job: Job, regions: int | None) -> None:
-    """Before any data is read: a plan in two levels is for methods and promises that need not see all rows at once."""
-    if regions is None:
-        return
+def refuse_regions(job: Job, target: Path | None) -> Path:
+    """Before any data is read: a plan in two levels is for methods and promises that need not see all rows at once.
+
+    It is kept where it is put: its rows are in parts, which are gone when it is published.
+    """
     left = left_to_method(job.prepare, job.promises)
     refuse_whole(job.method, left, prepared=bool(job.prepare), withholding=bool(job.release.suppress_at_most))
+    if target is None:
+        raise JobError("A release that is planned in regions needs a folder to be put in.", attempt="to=... with it.")
+    return target
 
 
 def on_one_machine(engine: str | Engine, doing: str) -> Engine:

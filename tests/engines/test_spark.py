@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from unittest import mock
 
 import polars as pl
@@ -106,7 +105,9 @@ def test_no_row_is_collected_and_nothing_is_drawn_by_spark():
     ):
         rt.publish(job, frame=table, seed=1, engine=spark())
     assert len(plans) == 2 and all("MapInArrow" in plan and "rand" not in plan.lower() for plan in plans)
-    assert all(not {"c2", "note"} & set(one.column_names) or "times" in one.column_names for one in collected)
+    for one in collected:  # combinations or values, each once, and last how many rows have it
+        names = one.column_names[:-1] or one.column_names
+        assert one.select(names).group_by(names).aggregate([]).num_rows == one.num_rows
     notes = set(table["note"])
     assert not any(notes & set(column.to_pylist()) for one in collected for column in one.columns)
 
@@ -136,16 +137,6 @@ def test_sorted_kinds_are_sorted_across_buckets():
     first = next(iter(release.tables))
     order = release.tables[first].drop(CARRIED)
     assert other.tables[first].drop(CARRIED).equals(order)
-
-
-def test_regions_are_planned_on_executors_and_the_audit_shows_the_promise_kept():
-    people = rt.datasets.load("census", rows=3_000, seed=2)
-    columns = {**{name: rt.quasi() for name in ("age", "gender", "education")}, "salary_class": rt.sensitive()}
-    job = rt.Job(columns=columns, promises=[rt.KAnonymity(5), rt.BetaLikeness(4)], release=rt.Output(undeclared="drop"))
-    release = rt.publish(job, frame=people, engine=replace(spark(), regions=4))
-    found = rt.audit(release, source=people, job=job)
-    assert found.kept and found.source.passed
-    assert found.achieved["k-anonymity"] >= 5
 
 
 @settings(max_examples=3, deadline=None, suppress_health_check=list(HealthCheck))

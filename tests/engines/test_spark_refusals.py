@@ -182,6 +182,7 @@ WHOLE = {
     "sabre": (rt.Sabre(), rt.TCloseness("1/2")),
     "mosaic": (rt.Mosaic(), rt.KAnonymity(2)),
     "anatomy": (rt.Anatomy(), rt.ProbabilisticLDiversity(2)),
+    "k-map counts a population": (rt.Mondrian(), rt.KMap(2, population="people.csv")),
     "bt-privacy has a prior": (rt.Mondrian(), rt.BTPrivacy("1/4", "1/4")),
 }
 

@@ -79,12 +79,15 @@ LAYERS = {
         "owner",
         "populated",
         "refusals",
+        "regional",
         "release",
         "job",
         "registry",
         "table",
         "together",
     },
+    # A table in parts, counted, planned, written and audited by functions that go to them.
+    "regional": {"audit", "engines", "job", "methods", "models", "owner", "recipe", "registry", "release", "table"},
     "together": {"attacks", "opened", "owner"},  # joins a release with earlier ones before it is kept
     "planning": {
         "attacks",

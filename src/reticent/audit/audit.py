@@ -141,10 +141,10 @@ def _audited(
     risk = of_groups(list(found.labels), found.groups.labels, found.groups.sizes, people) if shown else None
     withheld = None if subject.foreign and source is None else subject.withheld
     return Audit(subject.kind, found.rows, len(found.sizes), withheld, verdicts, found.measures, utility, risk,
-                 found.by_column, proven, _notes(found, proven), carried(found))  # fmt: skip
+                 found.by_column, proven, notes_of(found, proven), carried(found))  # fmt: skip
 
 
-def _notes(found: Recounted, proven: Provenance | None) -> tuple[str, ...]:
+def notes_of(found: Recounted, proven: Provenance | None = None) -> tuple[str, ...]:
     """What the kind notes, what a table of another tool lets be said, and values that are spelled alike."""
     lost = [] if proven is None or not (found.labelled and proven.uncovered) else [
         "entropy is not known: it needs a source row of its own for every published one."]  # fmt: skip

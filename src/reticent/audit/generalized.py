@@ -13,7 +13,7 @@ import polars as pl
 from reticent.audit.compared import Compared, Keys
 from reticent.audit.covering import axes_of, borne, borne_reads, labels_of, match_rows, texts_of
 from reticent.audit.grid import off_the_grid
-from reticent.audit.grouping import Numbered, PublishedGroups, group, number
+from reticent.audit.grouping import PublishedGroups, group, number
 from reticent.audit.kind import Kept, Matching, Recounted, reads_rows
 from reticent.audit.measure import anonymity
 from reticent.audit.measure.comparison import exact
@@ -38,11 +38,18 @@ class Generalized:
         found = _sensitive(subject, frame, groups)
         each = {column.name: measures(column) for column in found}
         achieved = {"k-anonymity": anonymity.k(groups.sizes, subject.rows_per_person), **worst(list(each.values()))}
-        utility, notes = _utility(subject, labels, groups)
+        shown = {name: (values.distinct, values.times(groups.times)) for name, values in labels.items()}
+        utility, notes = utility_of(subject, shown, loss.Sizes.of(groups.sizes))
         seen = Recounted(subject, frame, groups.sizes, groups.sizes, found, achieved, utility, times,
                          each if len(each) > 1 else {}, tuple(notes), labelled=True)  # fmt: skip
         seen.__dict__.update(labels=labels, groups=groups)  # they are known already
         return seen
+
+    def in_parts(self) -> Any:
+        """How a release is recounted whose groups outgrow a machine."""
+        from reticent.audit import generalized_in_parts
+
+        return generalized_in_parts
 
     def match(self, recounted: Recounted, source: Compared) -> Matching:
         """Rows by what they bear; labels decide within a part."""
@@ -98,14 +105,14 @@ def _sensitive(subject: Subject, frame: pl.DataFrame, groups: PublishedGroups) -
     return [recount(entry, frame[entry.name], groups) for entry in entries]
 
 
-def _utility(
-    subject: Subject, labels: Mapping[str, Numbered], groups: PublishedGroups
+def utility_of(
+    subject: Subject, labels: Mapping[str, tuple[pl.Series, np.ndarray]], sizes: loss.Sizes
 ) -> tuple[dict[str, Any], list[str]]:
-    """Information loss from the labels.  A release whose labels cannot be read is damaged; of a foreign table that much is not known."""
+    """Information loss from the labels, each with how many rows bear it.  A release whose labels cannot be read is damaged; of a foreign table that much is not known."""
     columns, notes = [], []
     for entry in subject.quasi:
-        values = labels[entry.name]
-        texts = values.distinct.to_list()
+        distinct, rows = labels[entry.name]
+        texts = distinct.to_list()
         if subject.foreign and entry.type == "categorical" and entry.hierarchy is None:
             notes.append(
                 f"No hierarchy of {entry.name!r} is given: how much its labels lose is not known, nor is the whole loss."
@@ -113,7 +120,7 @@ def _utility(
             continue
         try:
             lines = scale(entry, texts, foreign=subject.foreign)
-            columns.append(loss.Labelled(entry.name, lines, lines.read(texts), values.times(groups.times)))
+            columns.append(loss.Labelled(entry.name, lines, lines.read(texts), rows))
         except (ValueError, RecursionError):  # Unreadable, or quoted and no JSON
             if not subject.foreign:
                 raise BundleDamaged(f"Column {entry.name!r} holds labels that its schema does not explain.") from None
@@ -124,7 +131,7 @@ def _utility(
                 f"{off} label(s) of column {entry.name!r} do not end on the step that the manifest says."
             )
     k = max((int(exact(p.parameters["k"])) for p in subject.promises if "k" in p.parameters), default=1)
-    found = loss.measures(columns, groups.sizes, withheld=subject.withheld, k=k, weights=subject.weights)
+    found = loss.measures(columns, sizes, withheld=subject.withheld, k=k, weights=subject.weights)
     if len(columns) < len(labels):
         found |= {"ail": None, "precision": None}
     return found, notes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -14,6 +14,7 @@ from reticent.recipe.losses import printed_loss
 from reticent.recipe.recipe import Recipe
 from reticent.recipe.schema import carried_schema, quasi_schema, sensitive_schema
 from reticent.release.rows import Coded, Pieces, Rows
+from reticent.table.domain import Domain
 from reticent.table.roles import Column, Role
 from reticent.table.types import typed
 
@@ -34,6 +35,13 @@ class Generalized:
     def of(cls, recipe: Recipe, columns: Mapping[str, Column]) -> Generalized:
         recipe, labels = coalesce(recipe)
         return cls(recipe, labels, columns)
+
+    @staticmethod
+    def in_parts(*given: Any) -> Any:
+        """What writes this kind where there is no recipe of all rows."""
+        from reticent.recipe.generalized_in_parts import InParts
+
+        return InParts(*given)
 
     def outlook(self, weights: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """What the planned groups are like: how many, the smallest, and their information loss (AIL)."""
@@ -58,16 +66,26 @@ class Generalized:
     def fields(self, types: Mapping[str, str]) -> dict[str, Any]:
         """What the manifest says of this kind; `types` are those of carried columns."""
         cells = self.recipe.cells
-        quasi = {domain.name: (domain, self.labels.texts[at]) for at, domain in enumerate(cells.quasi)}
-        entries = []
-        for name, column in self.columns.items():
-            if column.role is Role.QUASI:
-                entries.append(quasi_schema(*quasi[name], column))
-            elif column.role is Role.SENSITIVE:
-                entries.append(sensitive_schema(cells.sensitive[cells.sensitive_at(name)], column))
-            elif column.role is Role.INSENSITIVE:
-                entries.append(carried_schema(name, types[name], column))
+        entries = column_entries(self.columns, cells.quasi, self.labels.texts, cells.sensitive, types)
         return {"kind": self.kind, "withheld": self.recipe.withheld, "columns": entries}
+
+
+def column_entries(
+    columns: Mapping[str, Column], quasi: Sequence[Domain], texts: Sequence[list[str | None]],
+    sensitive: Sequence[Domain], types: Mapping[str, str],
+) -> list[dict[str, Any]]:  # fmt: skip
+    """What the manifest says of each column; `texts` are the labels of each quasi-identifier."""
+    labelled = {domain.name: (domain, texts[at]) for at, domain in enumerate(quasi)}
+    domains = {domain.name: domain for domain in sensitive}
+    entries = []
+    for name, column in columns.items():
+        if column.role is Role.QUASI:
+            entries.append(quasi_schema(*labelled[name], column))
+        elif column.role is Role.SENSITIVE:
+            entries.append(sensitive_schema(domains[name], column))
+        elif column.role is Role.INSENSITIVE:
+            entries.append(carried_schema(name, types[name], column))
+    return entries
 
 
 WRITER = Generalized

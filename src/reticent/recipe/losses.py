@@ -5,13 +5,14 @@ Each published row loses the weighted mean of what its group's span loses in eac
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from reticent.recipe.recipe import Recipe
 from reticent.table.cells import Cells
+from reticent.table.domain import Domain
 from reticent.table.printed import PrintedDomain
 
 
@@ -46,13 +47,23 @@ def printed_loss(recipe: Recipe, weights: Mapping[str, Any] | None = None) -> fl
 def wider(recipe: Recipe, weights: Mapping[str, Any] | None = None) -> list[str]:
     """For the owner: what snapped and padded labels lose beside tight ones.  The loss of tight ones is a sum over hidden ends, so
     that it stands in no file that is handed out."""
-    styles = [domain.labelling.style for domain in recipe.cells.quasi if isinstance(domain, PrintedDomain)]
-    if not styles or not recipe.groups:
+    if not recipe.groups or not _widened(recipe.cells.quasi):
         return []
     tight, printed = total_loss(recipe, weights) / max(recipe.cells.rows, 1), printed_loss(recipe, weights)
+    return wider_by(recipe.cells.quasi, tight, printed)
+
+
+def _widened(quasi: Sequence[Domain]) -> int:
+    return sum(isinstance(domain, PrintedDomain) for domain in quasi)
+
+
+def wider_by(quasi: Sequence[Domain], tight: float, printed: float) -> list[str]:
+    """The same where both losses are known."""
+    if not _widened(quasi):
+        return []
     more = f" ({printed / tight - 1:.1%} more)" if tight else ""
     return [
-        f"The labels of {len(styles)} column(s) are wider than their groups: over the source's "
+        f"The labels of {_widened(quasi)} column(s) are wider than their groups: over the source's "
         f"own ranges AIL is {printed:.4f}, with tight labels it would be "
         f"{tight:.4f}{more}. The second figure is for you alone: it tells of ends that are hidden."
     ]

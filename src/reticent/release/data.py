@@ -97,6 +97,32 @@ def count_parts(
         yield _typed(counted.drop(COUNT), wanted, path), counted[COUNT].to_numpy().astype(np.int64)
 
 
+def read_part(path: Path, schema: Schema, only: Collection[str], part: int, parts: int) -> Iterator[pl.DataFrame]:
+    """Some columns of the data file, of every so-manieth row group from the `part`th on; a CSV is one part."""
+    wanted = _among(schema, only)
+    if path.suffix != ".parquet":
+        if part == 0:
+            yield read_data(path, schema, only)
+        return
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(path) as file:
+        for at in range(part, file.num_row_groups, parts):
+            frame = pl.from_arrow(file.read_row_group(at, columns=list(wanted)))
+            assert isinstance(frame, pl.DataFrame)
+            yield _typed(frame.select(list(wanted)), wanted, path)
+
+
+def parts_of(path: Path) -> int:
+    """How many parts `read_part` can read a file in."""
+    if path.suffix != ".parquet":
+        return 1
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(path) as file:
+        return max(file.num_row_groups, 1)
+
+
 def _among(schema: Schema, only: Collection[str] | None) -> Schema:
     return schema if only is None else type(schema)((name, dtype) for name, dtype in schema.items() if name in only)  # type: ignore[call-arg]  # a kind of mapping
 

@@ -21,11 +21,13 @@ class Coded:
     """`values[of_entry[e]]` is what entry e shows in this column; no value is listed that no row shows.
 
     Where `of_entry` is shorter than the recipe (what a cell shows, whatever its entries), `by` says where each entry is in it.
+    Where there is no recipe of all rows, `beside` names the numbers that stand beside the rows of each piece.
     """
 
     values: pl.Series
     of_entry: np.ndarray
     by: np.ndarray | None = None
+    beside: str | None = None
 
     @classmethod
     def of(cls, values: pl.Series, of_entry: np.ndarray, shown: np.ndarray, by: np.ndarray | None = None) -> Coded:
@@ -65,6 +67,8 @@ class Piece:
 
     def codes(self, column: Coded) -> np.ndarray:
         """Which of a column's values each row shows."""
+        if column.beside is not None:
+            return self.beside(column.beside).to_numpy()
         if column.by is None:
             return column.of_entry[self.entry]
         if id(column.by) not in self._through:  # several columns are looked up by the same

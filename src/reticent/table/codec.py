@@ -54,26 +54,27 @@ def encode_cells(counted: pl.DataFrame, columns: Mapping[str, Column]) -> tuple[
     """Counted combinations of raw values (with a COUNT column) -> cells, and the cell of each combination."""
     quasi, sensitive = with_role(columns, Role.QUASI), with_role(columns, Role.SENSITIVE)
     counts = counted[COUNT].to_numpy().astype(np.int64)
-    codings, lacking = {}, []
-    for name in (*quasi, *sensitive):
-        try:
-            codings[name] = coding(name, columns[name], *as_texts(counted[name], counts))
-        except HierarchyError as error:
-            lacking.append(error)
-    if lacking:
-        raise HierarchyError.joined(lacking)
+    codings = codings_of(columns, {name: as_texts(counted[name], counts) for name in (*quasi, *sensitive)})
 
     def coded(names: list[str]) -> np.ndarray:
         parts = [codings[name].encode(counted[name]) for name in names]
         return np.column_stack(parts).astype(np.int32, copy=False) if parts else np.zeros((len(counts), 0), np.int32)
 
-    return gather(
-        tuple(codings[name].domain for name in quasi),
-        tuple(codings[name].domain for name in sensitive),
-        coded(quasi),
-        coded(sensitive),
-        counts,
-    )
+    domains = [tuple(codings[name].domain for name in names) for names in (quasi, sensitive)]
+    return gather(domains[0], domains[1], coded(quasi), coded(sensitive), counts)
+
+
+def codings_of(columns: Mapping[str, Column], values: Mapping[str, tuple[pl.Series, np.ndarray]]) -> dict[str, Coding]:
+    """The coding of each column from values that occur in it, with how many rows have each; a value may stand twice."""
+    found, lacking = {}, []
+    for name, (series, counts) in values.items():
+        try:
+            found[name] = coding(name, columns[name], series, counts)
+        except HierarchyError as error:
+            lacking.append(error)
+    if lacking:
+        raise HierarchyError.joined(lacking)
+    return found
 
 
 def coding(name: str, column: Column, series: pl.Series, counts: np.ndarray) -> Coding:

@@ -29,11 +29,25 @@ def jointly(cells: Cells) -> Cells:
         raise ColumnError(f"Sensitive columns are to be taken jointly, but {listed(lacking)} has missing values.",
                           why="A combination with a part missing is neither a value nor missing.",
                           attempt="jointly = false with a promise for each column, or withholding these rows.")  # fmt: skip
-    words = pack(cells.values, np.array([domain.size for domain in cells.sensitive]))
-    combinations, code = np.unique(np.column_stack(words), axis=0, return_inverse=True)
+    combinations, code = np.unique(_words(cells), axis=0, return_inverse=True)
     name = " & ".join(domain.name for domain in cells.sensitive)
     # Numbered, not spelled out: the combined column is never published.
     domain = tree_domain(name, "String", Hierarchy.flat([str(number) for number in range(len(combinations))]),
                          null=False, given=False)  # fmt: skip
     values = np.column_stack([cells.values, code.reshape(-1)]).astype(np.int32)
     return replace(cells, sensitive=(*cells.sensitive, domain), values=values, joint=len(cells.sensitive))
+
+
+def jointly_as(cells: Cells, whole: Cells) -> Cells:
+    """Cells of a part of the table with the last column of the `whole` table's, numbered as there."""
+    if whole.joint < 0:
+        return cells
+    plain = replace(whole, sensitive=whole.sensitive[: whole.joint], values=whole.values[:, : whole.joint])
+    both = np.concatenate([_words(plain), _words(cells)])
+    number = np.unique(both, axis=0, return_inverse=True)[1].reshape(-1)[len(plain) :]
+    values = np.column_stack([cells.values, number]).astype(np.int32)
+    return replace(cells, sensitive=whole.sensitive, values=values, joint=whole.joint)
+
+
+def _words(cells: Cells) -> np.ndarray:
+    return np.column_stack(pack(cells.values, np.array([domain.size for domain in cells.sensitive])))

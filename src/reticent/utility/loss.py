@@ -46,17 +46,30 @@ class Labelled:
         return self.mean([self.scale.height(extent) for extent in self.extents])
 
 
-def measures(columns: Sequence[Labelled], sizes: np.ndarray, *, withheld: int = 0, k: int = 1,
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """What loss asks of the sizes of groups: how many there are, their rows, and the sum of their squares."""
+
+    groups: int
+    rows: int
+    squares: int
+
+    @classmethod
+    def of(cls, sizes: np.ndarray) -> Sizes:
+        rows = int(sizes.sum())
+        exact = sizes.astype(object if rows >= 1 << 31 else np.int64)
+        return cls(len(sizes), rows, int((exact**2).sum()))
+
+
+def measures(columns: Sequence[Labelled], sizes: np.ndarray | Sizes, *, withheld: int = 0, k: int = 1,
              weights: Mapping[str, Any] | None = None) -> dict[str, Any]:  # fmt: skip
     """AIL and what else the sizes and labels give; `weights` by column are normalized, equal where none are given."""
-    published = int(sizes.sum())
+    held = sizes if isinstance(sizes, Sizes) else Sizes.of(sizes)
+    published, squares = held.rows, held.squares
     rows = published + withheld
     loss = {column.name: (column.loss() * published + withheld) / rows for column in columns}
-    squares = (
-        int((sizes.astype(object) ** 2).sum()) if published >= 1 << 31 else int((sizes.astype(np.int64) ** 2).sum())
-    )
     return {"ail": ail(loss, weights), "ail_by_column": loss, "dm": squares + withheld * rows, "dm_star": squares,
-            "c_avg": published / len(sizes) / k, "precision": 1 - sum(column.height() for column in columns) / len(columns) if columns else None}  # fmt: skip
+            "c_avg": published / held.groups / k, "precision": 1 - sum(column.height() for column in columns) / len(columns) if columns else None}  # fmt: skip
 
 
 def ail(loss: Mapping[str, float], weights: Mapping[str, Any] | None = None) -> float | None:

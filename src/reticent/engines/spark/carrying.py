@@ -24,6 +24,7 @@ from reticent.engines.engine import Counted, Working
 from reticent.engines.spark import tasks
 from reticent.engines.spark.crossing import received, spark_types
 from reticent.engines.spark.faults import answering
+from reticent.engines.spark.parts import ONE_ATTEMPT
 from reticent.engines.spark.rows import Distributed
 from reticent.engines.spark.split import shares
 from reticent.engines.spark.tasks import BUCKET, CELL, ENTRY, NTH, PART, TIMES, WORD
@@ -33,7 +34,6 @@ from reticent.release.rows import PIECE, Piece
 from reticent.table.source import is_text
 
 MOST = 1 << 12  # buckets
-_ONE_ATTEMPT = {"mapreduce.fileoutputcommitter.algorithm.version": "1", "compression": "lz4"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +75,7 @@ class Carrying:
             spark_types([*types.values(), pl.Int64()], [*kept[:-2], ENTRY]),
         )
         with answering("Writing the carried columns", session):
-            done.write.options(**_ONE_ATTEMPT).parquet(_address(folder / "done"))
+            done.write.options(**ONE_ATTEMPT).parquet(_address(folder / "done"))
 
     def _numbered(
         self, rows: Distributed, types: dict[str, pl.DataType], shared: np.ndarray, folder: Path, sent: ExitStack
@@ -90,7 +90,7 @@ class Carrying:
         kinds = spark_types(schema, kept)
         found = rows.mapped(tasks.numbered_rows, [*keys, *names], kinds, names, self.rng, shared=[known])
         with answering("Reading the carried columns", rows.session):
-            found.write.options(**_ONE_ATTEMPT).parquet(_address(folder))
+            found.write.options(**ONE_ATTEMPT).parquet(_address(folder))
             return rows.session.read.schema(kinds).parquet(_address(folder))
 
     def _shared(self, rows: Distributed, held: Any, shared: np.ndarray, folder: Path) -> None:

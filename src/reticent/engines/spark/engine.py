@@ -9,14 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+import polars as pl
 
 from reticent.door import flag, optional, table, text, whole
 from reticent.engines import local
 from reticent.engines.engine import PLAINLY, Counted, Working
 from reticent.engines.expanded import expanded
+from reticent.engines.parts import NUMBER, TIMES
 from reticent.engines.stream import Streamed
 from reticent.errors import JobError
 from reticent.randomness import Random
@@ -26,6 +29,9 @@ from reticent.table import beside
 from reticent.table.codec import COUNT
 from reticent.table.roles import Column, Role, with_role
 from reticent.table.source import Source
+
+if TYPE_CHECKING:
+    from reticent.engines.spark.parts import SparkParts
 
 MOST_REGIONS = 1 << 14
 
@@ -60,6 +66,22 @@ class Spark:
 
         return each(session_of(self.master, self.config), self.ship, function, asked)
 
+    def combined(self, rows: Any, names: list[str], folder: Path) -> SparkParts:
+        """The distinct combinations of some columns, counted by a group-by and kept in a folder."""
+        return rows.combined(names).kept(folder, "Counting the rows")
+
+    def rows(self, rows: Any, names: list[str]) -> SparkParts:
+        """Some columns of the rows, as they are read."""
+        return rows.parts(names)
+
+    def numbers(self, many: int) -> SparkParts:
+        """So many parts of one row each, which holds the part's number."""
+        from reticent.engines.spark.parts import SparkParts
+        from reticent.engines.spark.session import session_of
+
+        frame = session_of(self.master, self.config).range(0, many, 1, many).toDF("c0")
+        return SparkParts(frame, {NUMBER: pl.Int64()}, self.ship)
+
     def scan(self, source: Source, frame: Any = None) -> Any:
         from reticent.engines.spark.session import session_of
         from reticent.engines.spark.sources import rows_of
@@ -83,7 +105,7 @@ class Spark:
         self, rows: Any, columns: Mapping[str, Column], rows_per_person: int = 1, how: Working = PLAINLY
     ) -> Counted:
         keys = [*with_role(columns, Role.QUASI), *with_role(columns, Role.SENSITIVE)]
-        found = rows.combinations(keys).rename({"\x00times": COUNT})
+        found = rows.combinations(keys).rename({TIMES: COUNT})
         found = local.keyed(found.lazy(), keys).collect()
         return local.counted_of(found, rows.collect_schema(), columns, rows_per_person)
 

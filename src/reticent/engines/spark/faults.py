@@ -92,7 +92,7 @@ def _ours(error: BaseException, doing: str) -> Exception:
         return RequestError(
             f"{doing}: the cells are more than Spark lets its driver hold.",
             why="Rows stay on the executors, but a plan is made from the distinct combinations, on the driver.",
-            attempt="a greater spark.driver.maxResultSize, or fewer distinct values (round_to, a coarser column).",
+            attempt="--regions, a greater spark.driver.maxResultSize, or fewer distinct values (round_to, a coarser column).",
         )
     return SourceError(
         f"{doing} failed on Spark: {_condition(error)}.",

@@ -8,9 +8,11 @@ from typing import Any
 
 import polars as pl
 
+from reticent.engines.parts import TIMES
 from reticent.engines.spark import tasks
 from reticent.engines.spark.crossing import numbered, received, spark_types
 from reticent.engines.spark.faults import answering
+from reticent.engines.spark.parts import SparkParts
 from reticent.engines.spark.reading import Reading
 from reticent.engines.spark.session import task
 from reticent.table import carried, written
@@ -60,17 +62,26 @@ class Distributed:
         frame, reading = self.narrowed(names)
         return frame.mapInArrow(self.task(function, reading, *arguments, shared=shared), schema)
 
-    def combinations(self, keys: list[str]) -> pl.DataFrame:
+    def combined(self, keys: list[str]) -> SparkParts:
         """The distinct combinations of some columns, counted by a group-by; the last column says how many rows have each."""
         from pyspark.sql import functions
 
-        types = [self.types[name] for name in keys]
-        known = [*numbered(len(keys)), tasks.TIMES]
-        parts = self.mapped(tasks.counted, keys, spark_types([*types, pl.Int64()], known))
-        summed = parts.groupBy(*numbered(len(keys))).agg(functions.sum(tasks.TIMES).alias(tasks.TIMES))
+        types = {name: self.types[name] for name in keys}
+        known = numbered(len(keys) + 1)
+        parts = self.mapped(tasks.counted, keys, spark_types([*types.values(), pl.Int64()], known))
+        summed = parts.groupBy(*known[:-1]).agg(functions.sum(known[-1]).alias(known[-1]))
+        return SparkParts(summed, {**types, TIMES: pl.Int64()}, self.ship)
+
+    def combinations(self, keys: list[str]) -> pl.DataFrame:
+        """The same on the driver."""
+        found = self.combined(keys)
         with answering("Counting the rows", self.session):
-            found = _polars(summed.toArrow())
-        return received(found, {**dict(zip(keys, types, strict=True)), "\x00times": pl.Int64()})
+            return received(_polars(found.frame.toArrow()), found.schema)
+
+    def parts(self, names: list[str]) -> SparkParts:
+        """Some columns, as they are read."""
+        frame, reading = self.narrowed(names)
+        return SparkParts(frame, {name: self.types[name] for name in names}, self.ship, reading)
 
     def repeats(self, names: list[str]) -> tuple[int, dict[str, Repeats]]:
         """How many rows there are, and how often the values of each column occur."""

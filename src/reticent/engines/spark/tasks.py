@@ -41,8 +41,7 @@ def counted(batches: Iterable[Any], reading: Reading) -> Iterator[Any]:
     names = list(reading.schema)
     for rows in reading.frames(batches):
         found = keyed(rows.lazy(), names).group_by(names).len(name="\x00times").collect()
-        times = found["\x00times"].cast(pl.Int64).alias(TIMES)
-        yield from to_batches(sent(found.select(names)).with_columns(times))
+        yield from to_batches(sent(found.with_columns(pl.col("\x00times").cast(pl.Int64))))
 
 
 def distinct(batches: Iterable[Any], reading: Reading) -> Iterator[Any]:

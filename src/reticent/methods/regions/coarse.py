@@ -6,7 +6,7 @@ cell to one region, whether or not it was in the sample.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -44,14 +44,18 @@ class Tree:
 
     def route(self, codes: np.ndarray) -> np.ndarray:
         """The leaf of each combination."""
-        at = np.zeros(len(codes), np.int64)
-        for node, column in enumerate(self.column):  # sides come after what they are sides of
-            if column >= 0:
-                here = np.flatnonzero(at == node)
-                held = codes[here, column]
-                inside = (held >= self.lo[node]) & (held <= self.hi[node])
-                at[here] = np.where(inside, self.left[node], self.left[node] + 1)
+        column, lo, hi, left = (np.array(one, np.int64) for one in (self.column, self.lo, self.hi, self.left))
+        at, waiting = np.zeros(len(codes), np.int64), np.arange(len(codes))
+        while len(waiting := waiting[column[at[waiting]] >= 0]):
+            node = at[waiting]
+            held = codes[waiting, column[node]]
+            at[waiting] = left[node] + ((held < lo[node]) | (held > hi[node]))
         return at
+
+    @property
+    def leaves(self) -> np.ndarray:
+        """The nodes that are not cut."""
+        return np.flatnonzero(np.array(self.column) < 0)
 
     def chains(self) -> Iterator[np.ndarray]:
         """For each depth, from the deepest up, what stands above each node there: itself at its own, -1 of shallower nodes."""
@@ -78,11 +82,26 @@ class Tree:
         return found
 
 
+def words(codes: np.ndarray, sizes: Sequence[int], rng: Random) -> np.ndarray:
+    """A word for each combination of codes, by the key (tabulation hashing): wherever it is counted, it is the same."""
+    found = np.zeros(len(codes), np.uint64)
+    for at, size in enumerate(sizes):
+        found ^= rng.words(f"regions {at}", 0, max(size, 1))[codes[:, at]]
+    return found
+
+
+def words_of(cells: Cells, rng: Random) -> np.ndarray:
+    """Of all columns but the one that stands for several together: it says nothing more."""
+    own = len(cells.sensitive) if cells.joint < 0 else cells.joint
+    sizes = [domain.size for domain in (*cells.quasi, *cells.sensitive[:own])]
+    return words(np.hstack([cells.codes, cells.values[:, :own]]), sizes, rng)
+
+
 def sampled(cells: Cells, rng: Random) -> Cells:
-    """Some of the cells, each as likely as another, by the key."""
+    """Some of the cells, each as likely as another: those of the least words."""
     if len(cells) <= SAMPLE:
         return cells
-    kept = np.sort(np.argpartition(rng.words("regions", 0, len(cells)), SAMPLE)[:SAMPLE])
+    kept = np.sort(np.argpartition(words_of(cells, rng), SAMPLE)[:SAMPLE])
     return replace(cells, codes=cells.codes[kept], values=cells.values[kept], counts=cells.counts[kept])
 
 

@@ -50,6 +50,8 @@ def refuse(method: Method, promises: Promises, *, prepared: bool = False, withho
     for promise in promises:
         if not why and getattr(promise, "whole_table", False):
             why = f"{promise.name} has a prior over all rows"
+        if not why and getattr(promise, "population", None) is not None:
+            why = f"{promise.name} counts a population under each group's labels"
         if not why and not getattr(promise, "union_closed", False):
             why = f"{promise.name} may break where groups of two regions read the same"
     if why:
@@ -64,7 +66,7 @@ def plan(method: Method, cells: Cells, promises: Promises, rng: Random, regions:
     totals = totals_of(cells, None)
     check_reachable(cells, promises, method.name)
     tree = coarse(sampled(cells, rng), promises, regions, getattr(method, "weights", None))
-    tree = tree.pruned(_fine(tree, cells, promises))
+    tree = tree.pruned(fine(tree, tree.route(cells.codes), cells, promises))
     leaf = tree.route(cells.codes)
     order = np.argsort(leaf, kind="stable")
     ends = np.flatnonzero(np.diff(leaf[order], append=-1)) + 1
@@ -84,17 +86,17 @@ def _part(cells: Cells, member: np.ndarray) -> Cells:
     return replace(cells, codes=cells.codes[member], values=cells.values[member], counts=cells.counts[member])
 
 
-def _fine(tree: Tree, cells: Cells, promises: Promises) -> np.ndarray:
-    """Which nodes of the tree keep every promise as one group, counted exactly."""
-    leaf, bound = tree.route(cells.codes), promises.bind(cells)
-    fine = np.zeros(len(tree.column), bool)
+def fine(tree: Tree, leaf: np.ndarray, cells: Cells, promises: Promises) -> np.ndarray:
+    """Which nodes of the tree keep every promise as one group, counted exactly; `leaf` is where each cell is sent."""
+    bound = promises.bind(cells)
+    found = np.zeros(len(tree.column), bool)
     for above in tree.chains():
         at = above[leaf]
         held = np.flatnonzero(at >= 0)
         order = held[np.argsort(at[held], kind="stable")]
         nodes, first = np.unique(at[order], return_index=True)
-        fine[nodes] = bound.allow(Groups(cells, order, cells.counts[order], np.append(first, len(order))))
-    return fine
+        found[nodes] = bound.allow(Groups(cells, order, cells.counts[order], np.append(first, len(order))))
+    return found
 
 
 def _joined(cells: Cells, members: list[np.ndarray], plans: Iterable[tuple[Any, ...]]) -> Recipe:

@@ -1,0 +1,243 @@
+"""A generalized release audited in parts, for one whose groups outgrow a machine: the same formulas, the same verdicts.
+
+    tallied     each label and each combination of sensitive values with how many rows have it, from some row groups of the file
+    Whole       what these say of the whole release: its labels, its values in order, its distribution
+    scattered   rows as numbers, all rows of one group in one part
+    judged      the groups of a part, measured against the whole release's distribution
+    together    a promise is kept if it is in every part, and what is achieved is the worst of all parts
+
+What is asked of all rows at once is not said of such a release: how well pairs of quasi-identifiers identify.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from reticent.audit.audit import notes_of
+from reticent.audit.carried import carried
+from reticent.audit.evidence import Evidence
+from reticent.audit.generalized import utility_of
+from reticent.audit.grouping import Numbered, PublishedGroups, group, number
+from reticent.audit.judge import Verdict, judge
+from reticent.audit.kind import Recounted
+from reticent.audit.measure import anonymity
+from reticent.audit.measure.comparison import exact
+from reticent.audit.measure.counts import views
+from reticent.audit.measures import measures, worst
+from reticent.audit.result import Audit
+from reticent.audit.risk import THRESHOLD, Adversary, Risk
+from reticent.audit.sensitive import Sensitive, of_counts, ranks
+from reticent.audit.separation import identifying
+from reticent.audit.subject import Subject
+from reticent.errors import BundleDamaged
+from reticent.release.data import COUNT, read_part
+from reticent.release.kind import data_files, schemas_of
+from reticent.table.roles import Role
+from reticent.utility import loss
+
+PART = "\x00part"
+LEAST_IS_WORST = ("k", "l")
+
+
+def tallied(subject: Subject, part: int, parts: int) -> dict[str, pl.DataFrame]:
+    """Labels, by column, and combinations of sensitive values (under "") with their rows, in some of the row groups."""
+    found: dict[str, pl.DataFrame] = {}
+    for frame in _frames(subject, part, parts):
+        for name, names in _asked(subject).items():
+            here = _counted(frame, names)
+            found[name] = _summed([found[name], here]) if name in found else here
+    return found
+
+
+def _counted(frame: pl.DataFrame, names: list[str]) -> pl.DataFrame:
+    if not names:  # no sensitive column: all rows are of one combination of none
+        return pl.DataFrame({COUNT: [len(frame)]}, schema={COUNT: pl.Int64})
+    return frame.group_by(names).agg(pl.len().cast(pl.Int64).alias(COUNT))
+
+
+def _asked(subject: Subject) -> dict[str, list[str]]:
+    labels = {entry.name: [entry.name] for entry in subject.quasi}
+    return {**labels, "": [entry.name for entry in subject.named(Role.SENSITIVE)]}
+
+
+def _summed(frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    names = [name for name in frames[0].columns if name != COUNT]
+    if not names:
+        return pl.concat(frames).sum()
+    return pl.concat(frames).group_by(names).agg(pl.col(COUNT).sum())
+
+
+def _frames(subject: Subject, part: int, parts: int) -> Iterator[pl.DataFrame]:
+    assert subject.path is not None and subject.manifest is not None  # a release folder
+    schema = schemas_of(subject.manifest)["data"]
+    shown = [entry.name for entry in subject.columns if entry.role != Role.INSENSITIVE]
+    for frame in read_part(_path(subject), schema, shown, part, parts):
+        floats = [name for name, dtype in frame.schema.items() if dtype.is_float()]
+        yield frame.with_columns(pl.col(floats).fill_nan(None))
+
+
+def _path(subject: Subject) -> Path:
+    assert subject.path is not None and subject.manifest is not None  # a release folder
+    return data_files(subject.path, subject.manifest)["data"]
+
+
+@dataclass(frozen=True, eq=False)
+class Whole:
+    """The labels of each quasi-identifier and the combinations of sensitive values, each with how many rows have it."""
+
+    labels: Mapping[str, tuple[pl.Series, np.ndarray]]
+    values: pl.DataFrame
+    times: np.ndarray
+
+    @classmethod
+    def of(cls, subject: Subject, tallies: Iterable[Mapping[str, pl.DataFrame]]) -> Whole:
+        told = [one for one in tallies if one]
+        found = {name: _summed([one[name] for one in told]) for name in _asked(subject)} if told else {}
+        rows = int(found[""][COUNT].sum()) if found else 0
+        assert subject.manifest is not None
+        if rows != subject.manifest.rows:
+            raise BundleDamaged(f"The data has {rows} rows, the manifest says {subject.manifest.rows}.")
+        if not rows:
+            raise BundleDamaged("The release has no rows.")
+        labels = {name: (table[name], table[COUNT].to_numpy()) for name, table in found.items() if name}
+        return cls(labels, found[""].drop(COUNT), found[""][COUNT].to_numpy())
+
+    @property
+    def rows(self) -> int:
+        return int(self.times.sum())
+
+
+def scattered(subject: Subject, whole: Whole, part: int, parts: int, into: int) -> Iterator[pl.DataFrame]:
+    """Rows of some row groups as numbers of their labels and values, with how often each occurs and the part it goes to."""
+    names = list(whole.labels)
+    labels = {
+        name: pl.DataFrame({name: texts, f"l{at}": np.arange(len(texts), dtype=np.int32)})
+        for at, (name, (texts, _)) in enumerate(whole.labels.items())
+    }
+    values = whole.values.with_columns(pl.Series("v", np.arange(len(whole.times), dtype=np.int32)))
+    for frame in _frames(subject, part, parts):
+        for name, known in labels.items():
+            frame = frame.join(known, on=name, how="left", nulls_equal=True, maintain_order="left").drop(name)
+        held = whole.values.columns
+        if held:
+            frame = frame.join(values, on=held, how="left", nulls_equal=True, maintain_order="left").drop(held)
+        else:
+            frame = frame.with_columns(v=pl.lit(0, pl.Int32))
+        numbers = [f"l{at}" for at in range(len(names))]
+        counted = _counted(frame, [*numbers, "v"])
+        word = np.zeros(len(counted), np.uint64)
+        for name in numbers:  # whichever part it is: one group is in one part
+            word = (word + counted[name].to_numpy().astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+            word ^= word >> np.uint64(29)
+        yield counted.with_columns(pl.Series(PART, (word % np.uint64(into)).astype(np.int32)))
+
+
+def scattered_schema(whole: Whole) -> dict[str, pl.DataType]:
+    numbers = [*(f"l{at}" for at in range(len(whole.labels))), "v"]
+    return {**dict.fromkeys(numbers, pl.Int32()), COUNT: pl.Int64(), PART: pl.Int32()}
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """What a part of the groups shows."""
+
+    verdicts: tuple[Verdict, ...]
+    achieved: Mapping[str, Any]
+    by_column: Mapping[str, Mapping[str, Any]]
+    sizes: loss.Sizes
+    least: int
+    exposed: int
+    uniques: int
+
+
+def judged(frames: Iterable[pl.DataFrame], subject: Subject, whole: Whole) -> Judged:
+    """The groups of one part; all rows of each are in it."""
+    held = pl.concat(list(frames))
+    held = held.group_by([name for name in held.columns if name not in (COUNT, PART)]).agg(pl.col(COUNT).sum())
+    columns = [Numbered(held[f"l{at}"].to_numpy(), texts) for at, (texts, _) in enumerate(whole.labels.values())]
+    groups = group(columns, len(held), held[COUNT].to_numpy())
+    found = sensitive(subject, whole, held["v"].to_numpy(), groups)
+    each = {column.name: measures(column) for column in found}
+    achieved = {"k-anonymity": anonymity.k(groups.sizes, subject.rows_per_person), **worst(list(each.values()))}
+    evidence = Evidence(groups.sizes, groups.sizes, found, subject.withheld, subject.stages, subject.rows_per_person,
+                        columns=subject.columns)  # fmt: skip
+    verdicts = tuple(judge(promise, evidence) for promise in subject.promises)
+    limit, sizes = exact(THRESHOLD), groups.sizes
+    exposed = int(sizes[sizes * limit.numerator < limit.denominator].sum())
+    by_column = each if len(each) > 1 else {}
+    return Judged(
+        verdicts, achieved, by_column, loss.Sizes.of(sizes), int(sizes.min()), exposed, int((sizes == 1).sum())
+    )
+
+
+def sensitive(subject: Subject, whole: Whole, which: np.ndarray, groups: PublishedGroups) -> list[Sensitive]:
+    """The sensitive columns of a part, with the whole release's distribution; `which` combination each row has."""
+    entries = subject.named(Role.SENSITIVE)
+    jointly = subject.jointly and len(entries) > 1
+    named = {promise.column for promise in subject.promises}
+    found = [_joint(entries, whole, which, groups)] if jointly else []
+    for entry in entries:
+        if jointly and entry.name not in named:
+            continue
+        values = number(whole.values[entry.name])
+        rank, _ = ranks(entry, values.distinct)
+        one = np.zeros(int(rank.max()) + 1, np.int64)  # a value of each rank
+        one[rank] = np.arange(len(rank))
+        ordered = values.distinct.gather(one)
+        code = rank[values.codes].astype(np.int32)  # of each combination
+        counts = groups.counts(Numbered(code[which], ordered))
+        counts = replace(counts, totals=np.bincount(code, whole.times, len(ordered)).astype(np.int64))
+        found.append(of_counts(entry, views(counts, ordered.is_null().to_numpy()), ordered))
+    return found
+
+
+def _joint(entries: Sequence[Any], whole: Whole, which: np.ndarray, groups: PublishedGroups) -> Sensitive:
+    counts = groups.counts(Numbered(which, pl.Series(np.arange(len(whole.times)))))
+    null = whole.values.select(pl.any_horizontal(pl.all().is_null())).to_series().to_numpy()
+    known = views(replace(counts, totals=whole.times.astype(np.int64)), null)
+    return Sensitive(", ".join(entry.name for entry in entries), known, None, joint=True)
+
+
+def together(subject: Subject, whole: Whole, parts: Sequence[Judged]) -> Audit:
+    """What all parts show of the release."""
+    sizes = loss.Sizes(*(sum(getattr(one.sizes, name) for one in parts) for name in ("groups", "rows", "squares")))
+    if sizes.rows != whole.rows:
+        raise BundleDamaged(f"The data has {whole.rows} rows, and {sizes.rows} of them were recounted.")
+    utility, notes = utility_of(subject, whole.labels, sizes)
+    achieved = worst([one.achieved for one in parts])
+    by_column = {name: worst([one.by_column[name] for one in parts]) for name in parts[0].by_column}
+    none = np.zeros(0, np.int64)
+    seen = Recounted(subject, whole.values, none, none, (), achieved, utility, whole.times, notes=tuple(notes))
+    return Audit(subject.kind, sizes.rows, sizes.groups, subject.withheld,
+                 tuple(_worst(one) for one in zip(*(part.verdicts for part in parts), strict=True)), achieved, utility,
+                 _risk(whole, sizes, parts), by_column, notes=notes_of(seen), carried=carried(seen))  # fmt: skip
+
+
+def _worst(verdicts: Sequence[Verdict]) -> Verdict:
+    """One promise as all parts show it."""
+    kept = [one.kept for one in verdicts]
+    achieved = {}
+    for name in verdicts[0].achieved:
+        values = [one.achieved[name] for one in verdicts]
+        achieved[name] = None if None in values else (min if name in LEAST_IS_WORST else max)(values)
+    shown = False if False in kept else None if None in kept else True
+    return replace(verdicts[0], achieved=achieved, kept=shown)
+
+
+def _risk(whole: Whole, sizes: loss.Sizes, parts: Sequence[Judged]) -> Risk:
+    least, exposed = min(one.least for one in parts), sum(one.exposed for one in parts)
+    columns = [
+        one
+        for name, (_, rows) in whole.labels.items()
+        for one in identifying([name], np.arange(len(rows))[:, None], rows, pairs=False)
+    ]
+    columns = sorted(columns, key=lambda one: (-one.separation, -one.distinction))
+    prosecutor = Adversary(1 / least, sizes.groups / sizes.rows, exposed)
+    uniques = sum(one.uniques for one in parts)
+    return Risk(sizes.rows, sizes.groups, float(exact(THRESHOLD)), prosecutor, None, uniques, None, tuple(columns))
