@@ -26,6 +26,11 @@ class Comparison:
     people: int
     runs: int
     seed: int
+    of: int  # the rows of the source; `people` of them were drawn where that is fewer
+
+    @property
+    def sampled(self) -> bool:
+        return self.people < self.of
 
     def frame(self) -> pl.DataFrame:
         """A row for each candidate and yardstick, a column for each figure; null where there is none."""
@@ -39,7 +44,14 @@ class Comparison:
         """Everything that was measured, with each figure's spread."""
         on = frontier(self.frame(), PRIVACY, UTILITY)
         rows = [{**row, "attack_gain": gain(row), "frontier": at} for row, at in zip(self.rows, on, strict=True)]
-        return {"people": self.people, "runs": self.runs, "seed": self.seed, "published": False, "rows": rows}
+        return {
+            "people": self.people,
+            "of": self.of,
+            "runs": self.runs,
+            "seed": self.seed,
+            "published": False,
+            "rows": rows,
+        }
 
     @door(privacy=text, utility=text)
     def chart(self, privacy: str = PRIVACY, utility: str = UTILITY) -> charts.Chart:
