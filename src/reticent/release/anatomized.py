@@ -99,9 +99,9 @@ class Anatomized:
         put = Put.of(tables["quasi"], manifest, question)
         if not put.sensitive:
             return put.one_by_one()
-        sensitive = tables["sensitive"]
-        value, values = Rows(sensitive, {}).codes(manifest.sensitive.name)
-        held = (sensitive[GROUP].to_numpy().astype(np.int64), value, sensitive[COUNT].to_numpy().astype(np.int64))
+        if "held" not in question.known:
+            question.known["held"] = _held(tables["sensitive"], manifest.sensitive.name)
+        held, values = question.known["held"]
         places = np.arange(len(values))
         groups = Grouped(
             put.rows,
@@ -183,6 +183,12 @@ def _together(rows: Triple, held: Triple, size: np.ndarray) -> Chances:
     some = np.flatnonzero(counted)
     last = last[some % many]
     return Chances(some // many, value[last], number[last] / size[group[last]], counted[some])
+
+
+def _held(sensitive: pl.DataFrame, column: str) -> tuple[Triple, pl.Series]:
+    """Group, value and number of the published values, and which values these are."""
+    value, values = Rows(sensitive, {}).codes(column)
+    return (sensitive[GROUP].to_numpy().astype(np.int64), value, sensitive[COUNT].to_numpy().astype(np.int64)), values
 
 
 def _groups(sensitive: pl.DataFrame) -> int:

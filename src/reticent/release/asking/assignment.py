@@ -64,9 +64,7 @@ def each_best(groups: Groups, *worths: np.ndarray) -> list[np.ndarray]:
 
 def _sides(groups: Groups, worths: tuple[np.ndarray, ...]) -> tuple[np.ndarray, Triple, Triple]:
     """Worths by types of rows and values that differ in some of them, and both sides by these types."""
-    layers = np.array(
-        [np.vstack([layer, np.zeros(layer.shape[1])]) for layer in worths]
-    )  # the last row type is no row
+    layers = np.array([np.vstack([layer, np.zeros(layer.shape[1])]) for layer in worths])  # the last row type is no row
     short = np.flatnonzero(groups.spare)
     rows, values = groups.rows, groups.values
     if len(short):
