@@ -77,6 +77,23 @@ def test_a_figure_of_several_runs_has_its_spread(compared):
     assert named(compared, "mondrian beta=2")["average_of"] == "salary_class"
 
 
+def test_errors_are_told_by_dimension_by_selectivity_and_as_guaranteed_ranges(compared):
+    for row in (
+        named(compared, "mondrian beta=2"),
+        named(compared, "beta-perturbation beta=2"),
+        named(compared, APART),
+    ):
+        assert [line["dimension"] for line in row["count_error_by_dimension"]] == [1, 2, 3]
+        shares = row["count_error_by_selectivity"]
+        assert sum(line["queries"] for line in shares) == sum(
+            line["queries"] for line in row["count_error_by_dimension"]
+        )
+        assert all(line["above"] < line["until"] for line in shares)
+    assert 0 <= named(compared, "mondrian beta=2")["average_range"]["mean"] <= 1
+    assert named(compared, "beta-perturbation beta=2")["average_range"] is None
+    assert compared.frame().filter(name="mondrian beta=2")["average_range"].item() is not None
+
+
 def test_the_yardsticks_are_what_they_say(compared):
     dropped, without, apart = (named(compared, name) for name in (QUASI_DROPPED, SENSITIVE_DROPPED, APART))
     assert dropped["privacy"]["k-anonymity"] == len(PEOPLE) and dropped["privacy"]["beta-likeness-basic"] == 0

@@ -71,6 +71,7 @@ class Comparison:
         found["loss"] = (row.get("loss") or {}).get("ail")
         for name in SPREADS:
             found[name] = None if row.get(name) is None else row[name]["value"]
+        found["average_range"] = (row.get("average_range") or {}).get("mean")
         found |= {"memory": row.get("memory"), "attack_gain": gain(row), "accuracy": accuracy(row)}
         for learner, told in (row.get("classification") or {}).items():
             found[f"accuracy {learner}"] = None if told is None else told["value"]
