@@ -156,9 +156,24 @@ def test_the_frontier_is_a_chart_without_a_script(compared):
     pytest.importorskip("vl_convert", reason="needs the extra `charts`")
     svg = compared.chart().svg
     assert "<script" not in svg and "mondrian beta=2" in svg and "columns apart" in svg
+    assert "median relative error of counts" in svg and "what adversaries gain over the baseline" in svg
     assert "k-anonymity" in compared.chart("k-anonymity", "loss").svg
     with pytest.raises(rt.RequestError, match="measured no"):
         compared.chart("beauty")
+
+
+def test_the_line_of_the_chart_joins_methods_also_where_a_yardstick_beats_them_all(compared, monkeypatch):
+    shown = {}
+    monkeypatch.setattr("reticent.charts.frontier", lambda frame, across, up, title: shown.update(frame=frame))
+    compared.chart("marginal_error", "loss")
+    compared.chart()
+    frame = shown["frame"]
+    joined = frame.filter("frontier")
+    assert set(joined["role"]) == {"candidate"}
+    names = ["what adversaries gain over the baseline", "median relative error of counts"]
+    methods = frame.filter(pl.col("role") == "candidate").select(names).rows()
+    for point in joined.select(names).rows():
+        assert not any(other != point and other[0] <= point[0] and other[1] <= point[1] for other in methods)
 
 
 def test_a_table_of_another_tool_is_measured_as_a_release_is():
