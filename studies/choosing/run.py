@@ -4,7 +4,7 @@ full-<table>.csv: every method that keeps a promise, and the trivial sanitizatio
 of a figure that decides, the least and the most too.
 advice-<table>.csv: for each purpose what the full comparison ranks first, what `rt.advise` says on all rows, everything drawn anew, and
 what it says from 3,000 of them.
-Tables: adult (../shared/data/adult.csv, 30,162 complete rows), census (40,000 rows of the generator), teachers (40,000 of 264,948 rows).
+Tables: adult (../shared/data/adult.csv, 30,162 complete rows), census (20,000 rows of the generator), teachers (20,000 of 264,948 rows).
 What is written already of other promises and parts stays.
 """
 
@@ -26,7 +26,7 @@ from reticent import datasets
 from studies.beta_likeness import tables
 
 RESULTS = Path(__file__).parent / "results"
-FULL, ROWS = 40_000, 3_000
+FULL, ROWS = 20_000, 3_000
 PARTS = {"questions": ("counts", "averages", "sharing-rows"), "learning": ("classification",)}
 RUNS = {"questions": 3, "learning": 2}
 SEED, ANEW = 1, 11

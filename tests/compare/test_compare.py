@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 import reticent as rt
+from reticent import charts
 from reticent.compare.comparison import frontier
 from reticent.compare.trivial import APART, QUASI_DROPPED, SENSITIVE_DROPPED
 
@@ -242,3 +243,21 @@ def test_a_missing_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "altair", None)
     with pytest.raises(rt.RequestError, match=r"altair and vl-convert"):
         found.chart("k-anonymity", "loss")
+
+
+def test_names_in_the_chart_stand_apart_also_where_points_lie_together():
+    """Eight points on the axis, as where no adversary gains anything."""
+    points = [(0.1 + at / 50, 0.0, f"a method beta={at}") for at in range(8)] + [
+        (0.4, 0.03, "last"),
+        (0.4, 0.03, "twin"),
+    ]
+    placed = charts.named_beside(points, 0.42, 0.0315)
+    assert [one["name"] for one in placed].count("last") == 1 and len(placed) == len(points)
+    boxes = []
+    for one in placed:
+        left, middle = one["left"] / 0.42 * charts.ACROSS, one["middle"] / 0.0315 * charts.UP
+        boxes.append((left, middle, left + len(one["name"]) * charts.LETTER))
+        assert boxes[-1][0] >= 0 and boxes[-1][2] <= charts.ACROSS
+    for at, (left, middle, right) in enumerate(boxes):
+        for other in boxes[:at]:
+            assert right <= other[0] or other[2] <= left or abs(middle - other[1]) >= charts.LINE - 1e-6
