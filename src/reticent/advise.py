@@ -3,9 +3,11 @@
     advice = rt.advise(job, frame=people, purpose="counts")
     advice.best            the method that did best, and `advice.level` those within each other's spread
     print(advice)
+    rt.advise(compared, purpose="averages")    from a comparison that was made already
 
 Nothing is published.  What decides is one figure for each purpose, over several runs; each candidate's spread is what the runs
-gave at the least and the most.  Two candidates whose spreads overlap are level: the data does not say which is better.
+gave at the least and the most.  Two candidates whose spreads overlap are level: the data does not say which is better.  On a part of
+the rows, a quarter of it is measured too: who may overtake on all rows is told (`compare/growth.py`).
 """
 
 from __future__ import annotations
@@ -15,35 +17,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from reticent import registry
+from reticent.compare import growth
 from reticent.compare.candidates import candidates, method_names
 from reticent.compare.compare import measured_all, setting_of
 from reticent.compare.comparison import Comparison
+from reticent.compare.purposes import PURPOSES as PURPOSES
+from reticent.compare.purposes import Purpose
 from reticent.door import a_job, called, door, names, optional, text, whole
 from reticent.errors import RequestError, suggest
 from reticent.job import Job
 from reticent.showing import page, table
 
 RUNS = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Purpose:
-    """The figure that decides, and whether less of it is better."""
-
-    figure: str
-    meaning: str
-    less: bool = True
-    learns: bool = False
-
-
-PURPOSES = {
-    "counts": Purpose("count_error", "median relative error of COUNT questions"),
-    "averages": Purpose("average_error", "median error of AVG questions, as a share of the column's span"),
-    "classification": Purpose(
-        "accuracy", "share of people not in the release whose class is told", less=False, learns=True
-    ),
-    "sharing-rows": Purpose("row_loss", "share of a person's row that is not shown"),
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +39,9 @@ class Advice:
     ranked: tuple[Mapping[str, Any], ...]
     refused: Mapping[str, str]
     compared: Comparison
-    sampled: bool = False  # whether it was measured on a part of the rows
+    before: Mapping[str, Mapping[str, Any]] | None = (
+        None  # of a part of the rows: the figures of a quarter of that part
+    )
 
     @property
     def candidates(self) -> list[Mapping[str, Any]]:
@@ -78,6 +65,18 @@ class Advice:
             return [row for row in trivial if row["low"] <= self.best["high"]]
         return [row for row in trivial if row["high"] >= self.best["low"]]
 
+    @property
+    def may_overtake(self) -> list[Mapping[str, Any]]:
+        """Of a part of the rows: candidates that may be better than the best one on all of them; none where all were measured."""
+        if not self.compared.sampled or self.before is None:
+            return []
+        figures = {row["name"]: row for row in self.candidates}
+        further, less = self.compared.of / self.compared.people, PURPOSES[self.purpose].less
+        names_of = growth.may_overtake(
+            self.before, figures, self.best["name"], times=growth.TIMES, further=further, less=less
+        )
+        return [row for row in self.candidates if row["name"] in names_of]
+
     def sentences(self) -> list[str]:
         """The advice in words."""
         chosen, meaning, best = PURPOSES[self.purpose], PURPOSES[self.purpose].meaning, self.best
@@ -91,20 +90,35 @@ class Advice:
         if self.trivially_better:
             names_of = " and ".join(f"{row['name']!r} ({_figure(row)})" for row in self.trivially_better)
             better = "less" if chosen.less else "more"
-            said.append(f"No method is truly better than {names_of}, which needs none ({better} is better).")
+            here = "On these rows no" if self.compared.sampled else "No"
+            said.append(f"{here} method is truly better than {names_of}, which needs none ({better} is better).")
         said += [
             f"{row['kind']} ({row['name']}) gives up: {row['gives_up']}." for row in _one_of_each_kind(self.candidates)
         ]
-        if self.sampled:
-            said.append(
-                f"This is of {self.compared.people:,} rows drawn at random: of all rows another method may do best."
-            )
+        said += self._of_a_part()
         return [*said, *(f"{name} was not measured: {why}" for name, why in self.refused.items())]
+
+    def _of_a_part(self) -> list[str]:
+        """What a part of the rows does not say."""
+        if not self.compared.sampled:
+            return []
+        here = f"This is of {self.compared.people:,} of {self.compared.of:,} rows, drawn at random"
+        if self.before is None:
+            return [f"{here}: on all rows another method may do best."]
+        fewer = f"{max(self.compared.people // growth.TIMES, 1):,} of them"
+        if not self.may_overtake:
+            return [f"{here}; beside {fewer}, no other method is on its way to do best on all rows."]
+        ways = ", ".join(_way(self.before.get(row["name"]), row) for row in (self.best, *self.may_overtake))
+        return [
+            f"{here}; beside {fewer}, who gains by more rows: {ways}.",
+            f"So on all rows {' or '.join(row['name'] for row in self.may_overtake)} may do best: measure more rows, or all.",
+        ]
 
     def to_dict(self) -> dict[str, Any]:
         chosen = PURPOSES[self.purpose]
         return {"purpose": self.purpose, "figure": chosen.figure, "less_is_better": chosen.less, "best": self.best["name"],
-                "level": [row["name"] for row in self.level], "ranked": [dict(row) for row in self.ranked],
+                "level": [row["name"] for row in self.level],
+                "may_overtake": [row["name"] for row in self.may_overtake], "ranked": [dict(row) for row in self.ranked],
                 "refused": dict(self.refused), "sentences": self.sentences(), "comparison": self.compared.to_dict()}  # fmt: skip
 
     def _repr_html_(self) -> str:
@@ -116,9 +130,15 @@ class Advice:
         return "\n".join(self.sentences())
 
 
-@door(job=a_job, purpose=text, methods=optional(names), rows=optional(whole), runs=whole, seed=whole, progress=called)
+def _asked_of(value: Any, name: str) -> Job | Comparison:
+    return value if isinstance(value, Comparison) else a_job(value, name)
+
+
+@door(
+    job=_asked_of, purpose=text, methods=optional(names), rows=optional(whole), runs=whole, seed=whole, progress=called
+)
 def advise(
-    job: Job,
+    job: Job | Comparison,
     *,
     purpose: str,
     frame: Any = None,
@@ -131,29 +151,42 @@ def advise(
     """Measure the methods that keep the job's promises (or those named) and rank them for a purpose.
 
     `purpose` is "counts", "averages", "classification" or "sharing-rows".  The job's own method is tried as the job has it, the
-    others with their own parameters.
+    others with their own parameters.  Instead of a job, a comparison that was made already: nothing is measured again.
     """
     if purpose not in PURPOSES:
         raise RequestError(f"There is no advice for {purpose!r}.", attempt=suggest(purpose, PURPOSES))
-    chosen = PURPOSES[purpose]
+    if isinstance(job, Comparison):
+        if frame is not None or methods is not None or rows is not None:
+            raise RequestError(
+                "A comparison has been measured already, and its rows and methods stay as they are.",
+                attempt="rt.advise(compared, purpose=...), or a job instead of the comparison.",
+            )
+        return _advice(job, purpose, {}, None)
     tried = candidates(job, method_names(methods) or tuple(registry.METHODS), {})
     able = [one for one in tried if one.job is not None]
-    refused = {one.method: one.why for one in tried if one.job is None}
     if not able:
         raise RequestError(
             "No method that is known keeps the promises of the job.", attempt="fewer promises, or others."
         )
-    setting = setting_of(job, frame, rows, runs, (), chosen.learns, seed, progress)
+    setting = setting_of(job, frame, rows, runs, (), PURPOSES[purpose].learns, seed, progress)
     compared = measured_all(able, setting, job)
-    refused |= {row["method"]: row["why"] for row in compared.rows if row["role"] == "candidate" and not row["reached"]}
+    fewer = measured_all(able, setting.part(growth.TIMES), job) if compared.sampled else None
+    return _advice(compared, purpose, {one.method: one.why for one in tried if one.job is None}, fewer)
+
+
+def _advice(compared: Comparison, purpose: str, refused: dict[str, str], fewer: Comparison | None) -> Advice:
+    """`fewer`: the same comparison of fewer rows."""
+    chosen = PURPOSES[purpose]
+    refused |= {row["name"]: row["why"] for row in compared.rows if row["role"] == "candidate" and not row["reached"]}
     ranked = _ranked(compared, chosen)
     if not any(row["role"] == "candidate" for row in ranked):
         raise RequestError(
             f"No method was measured for {purpose}.",
-            why=next(iter(refused.values()), f"There is no {chosen.meaning}: no column holds numbers."),
+            why=next(iter(refused.values()), f"There is no {chosen.meaning}: {chosen.lacking}."),
             attempt="another purpose, or a weaker promise.",
         )
-    return Advice(purpose, ranked, refused, compared, rows is not None and len(setting.frame) == rows)
+    before = None if fewer is None else {row["name"]: row for row in _ranked(fewer, chosen)}
+    return Advice(purpose, ranked, refused, compared, before)
 
 
 def _ranked(compared: Comparison, chosen: Purpose) -> tuple[dict[str, Any], ...]:
@@ -187,3 +220,8 @@ def _figure(row: Mapping[str, Any]) -> str:
 
 def _told(row: Mapping[str, Any]) -> str:
     return f"{row['name']} ({row['value']:.4g})"
+
+
+def _way(before: Mapping[str, Any] | None, row: Mapping[str, Any]) -> str:
+    first = "not known" if before is None else f"{before['value']:.4g}"
+    return f"{row['name']} ({first} to {row['value']:.4g})"

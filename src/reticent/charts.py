@@ -64,27 +64,61 @@ def lines(
     return Chart(_svg(drawn.properties(width=420, height=260).to_dict()), title)
 
 
+ACROSS, UP, LETTER, LINE = 560, 340, 5.7, 12
+"""Of a chart of named points: its width and height, and the room that a letter and a line of a name take."""
+
+
 def frontier(frame: pl.DataFrame, across: str, up: str, title: str) -> Chart:
     """A named point for each row, by its `role`; those with `frontier` are joined by a line."""
     altair = _altair()
     used = frame.select(pl.col(across).alias("x"), pl.col(up).alias("y"), "name", "role", "frontier")
-    x = altair.X("x", type="quantitative", title=across, scale=altair.Scale(zero=True))
-    y = altair.Y("y", type="quantitative", title=up, scale=altair.Scale(zero=True))
+    ends = [(float(used[axis].max() or 0) or 1.0) * 1.05 for axis in ("x", "y")]  # type: ignore[arg-type]  # numbers
+    x, y = (
+        kind(axis, type="quantitative", title=name, scale=altair.Scale(domain=[0, end], nice=False))
+        for kind, axis, name, end in zip((altair.X, altair.Y), ("x", "y"), (across, up), ends, strict=True)
+    )
 
-    def chart(rows: pl.DataFrame) -> Any:
-        return altair.Chart(altair.Data(values=rows.to_dicts()))
+    def chart(rows: list[dict[str, Any]]) -> Any:
+        return altair.Chart(altair.Data(values=rows))
 
     below = altair.Legend(orient="bottom")
     color = altair.Color("role", type="nominal", title=None, legend=below)
     shape = altair.Shape("role", type="nominal", title=None, legend=below)
-    layers = [chart(used.filter("frontier").sort("x")).mark_line(strokeDash=[4, 3], color="#888").encode(x=x, y=y),
-              chart(used).mark_point(filled=True, size=70).encode(x=x, y=y, shape=shape, color=color)]  # fmt: skip
-    middle = (used["x"].max() or 0) / 2  # type: ignore[operator]  # numbers, as the caller has looked
-    for side, rows in (("left", used.filter(pl.col("x") <= middle)), ("right", used.filter(pl.col("x") > middle))):
-        written = chart(rows).mark_text(align=side, dx=7 if side == "left" else -7, dy=-6, fontSize=10, aria=False)
-        layers.append(written.encode(x=x, y=y, text=altair.Text("name", type="nominal")))
-    both = altair.layer(*layers).properties(width=560, height=340, title=title, description=title)
+    names = named_beside(used.select("x", "y", "name").rows(), ends[0], ends[1])
+    written = chart(names).mark_text(align="left", baseline="middle", fontSize=10, aria=False)
+    lines = chart(names).mark_rule(color="#bbb", strokeWidth=0.7, aria=False)
+    layers = [
+        chart(used.filter("frontier").sort("x").to_dicts()).mark_line(strokeDash=[4, 3], color="#888").encode(x=x, y=y),
+        lines.encode(x=x, y=y, x2=altair.X2("near"), y2=altair.Y2("middle")),
+        chart(used.to_dicts()).mark_point(filled=True, size=70).encode(x=x, y=y, shape=shape, color=color),
+        written.encode(
+            x=altair.X("left", type="quantitative"),
+            y=altair.Y("middle", type="quantitative"),
+            text=altair.Text("name", type="nominal"),
+        ),
+    ]
+    both = altair.layer(*layers).properties(width=ACROSS, height=UP, title=title, description=title)
     return Chart(_svg(both.to_dict()), title)
+
+
+def named_beside(points: Sequence[tuple[float, float, str]], wide: float, tall: float) -> list[dict[str, Any]]:
+    """Where the name of each point stands, in its units: `left`, `middle` and the end `near` it; over no other name."""
+    found: list[dict[str, Any]] = []
+    taken = [(x / wide * ACROSS - 5, y / tall * UP - 5, x / wide * ACROSS + 5, y / tall * UP + 5) for x, y, _ in points]
+    for x, y, name in sorted(points, key=lambda point: (point[1], point[0])):
+        right, height, long = x / wide * ACROSS, y / tall * UP, len(name) * LETTER
+        places = [(side, step) for step in range(UP // LINE) for side in (right + 8, right - 8 - long)]
+        for left, step in places:
+            middle = height + 8 + step * LINE
+            box = (left, middle - LINE / 2, left + long, middle + LINE / 2)
+            free = all(box[2] <= a or c <= box[0] or box[3] <= b or d <= box[1] for a, b, c, d in taken)
+            if free and box[0] >= 0 and box[2] <= ACROSS and box[3] <= UP + LINE:
+                break
+        taken.append(box)
+        near = left if left > right else left + long
+        ends = {"left": left / ACROSS * wide, "near": near / ACROSS * wide, "middle": middle / UP * tall}
+        found.append({"x": x, "y": y, "name": name, **ends})
+    return found
 
 
 BAR, LEFT, WIDE, LETTERS = 22, 165, 255, 24

@@ -13,19 +13,31 @@ import polars as pl
 
 from reticent import notebook
 from reticent.audit.result import Audit
-from reticent.door import a_list, door, flag, optional, path, share, table, text
+from reticent.door import a_list, door, flag, optional, path, place, share, table, text
 from reticent.door import cells as counted_cells
 from reticent.errors import ColumnError, RequestError, suggest
 from reticent.owner import keeping, staging
 from reticent.owner.ledger import Ledger
 from reticent.owner.places import refuse_overlap
+from reticent.owner.reading import reading_of
 from reticent.owner.recovery import recover
 from reticent.release import bundle
 from reticent.release.answer import LEVEL, Answer
 from reticent.release.disk import writing
 from reticent.release.kind import Question, Reader, Sight, reader, tables
 from reticent.release.manifest import ColumnEntry, Manifest
+from reticent.table import source as sources
 from reticent.table.cells import Cells
+
+
+def _questions(value: Any, name: str) -> Any:
+    """The path of a file, or a list of questions."""
+    if isinstance(value, str | Path):
+        return path(value, name)
+    listed = [text(one, name) for one in a_list(value, name)]
+    if not listed:
+        raise RequestError("The list has no question.", attempt='["SELECT COUNT(*) FROM release"].')
+    return listed
 
 
 class Release:
@@ -124,6 +136,23 @@ class Release:
         from reticent.query import ask
 
         return ask(self.tables, self.manifest, sql, level=level, by=by)
+
+    @door(questions=_questions, source=optional(place), level=share, by=text)
+    def measure(
+        self, questions: Any, source: Any = None, *, level: float = LEVEL, by: str = "inversion"
+    ) -> list[dict[str, Any]]:
+        """Answers to a list of questions in SQL, or to those of a file; with the source, the `true` answers and relative `error`s too.
+
+        What is true tells about the source: it stays with its owner.
+        """
+        from reticent.query.listed import measured, questions_in
+
+        listed = questions if isinstance(questions, list) else questions_in(questions)
+        people = None
+        if source is not None:
+            read, frame = reading_of(self, source)
+            people = sources.collect(sources.scan(read, frame), "Reading the source")
+        return measured(self.tables, self.manifest, listed, people, level=level, by=by)
 
     @door(sql=text, dialect=text, table=text)
     def sql(self, sql: str, dialect: str, table: str = "release") -> str:

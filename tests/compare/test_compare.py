@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 import reticent as rt
+from reticent import charts
 from reticent.compare.comparison import frontier
 from reticent.compare.trivial import APART, QUASI_DROPPED, SENSITIVE_DROPPED
 
@@ -77,6 +78,23 @@ def test_a_figure_of_several_runs_has_its_spread(compared):
     assert named(compared, "mondrian beta=2")["average_of"] == "salary_class"
 
 
+def test_errors_are_told_by_dimension_by_selectivity_and_as_guaranteed_ranges(compared):
+    for row in (
+        named(compared, "mondrian beta=2"),
+        named(compared, "beta-perturbation beta=2"),
+        named(compared, APART),
+    ):
+        assert [line["dimension"] for line in row["count_error_by_dimension"]] == [1, 2, 3]
+        shares = row["count_error_by_selectivity"]
+        assert sum(line["queries"] for line in shares) == sum(
+            line["queries"] for line in row["count_error_by_dimension"]
+        )
+        assert all(line["above"] < line["until"] for line in shares)
+    assert 0 <= named(compared, "mondrian beta=2")["average_range"]["mean"] <= 1
+    assert named(compared, "beta-perturbation beta=2")["average_range"] is None
+    assert compared.frame().filter(name="mondrian beta=2")["average_range"].item() is not None
+
+
 def test_the_yardsticks_are_what_they_say(compared):
     dropped, without, apart = (named(compared, name) for name in (QUASI_DROPPED, SENSITIVE_DROPPED, APART))
     assert dropped["privacy"]["k-anonymity"] == len(PEOPLE) and dropped["privacy"]["beta-likeness-basic"] == 0
@@ -139,9 +157,24 @@ def test_the_frontier_is_a_chart_without_a_script(compared):
     pytest.importorskip("vl_convert", reason="needs the extra `charts`")
     svg = compared.chart().svg
     assert "<script" not in svg and "mondrian beta=2" in svg and "columns apart" in svg
+    assert "median relative error of counts" in svg and "what adversaries gain over the baseline" in svg
     assert "k-anonymity" in compared.chart("k-anonymity", "loss").svg
     with pytest.raises(rt.RequestError, match="measured no"):
         compared.chart("beauty")
+
+
+def test_the_line_of_the_chart_joins_methods_also_where_a_yardstick_beats_them_all(compared, monkeypatch):
+    shown = {}
+    monkeypatch.setattr("reticent.charts.frontier", lambda frame, across, up, title: shown.update(frame=frame))
+    compared.chart("marginal_error", "loss")
+    compared.chart()
+    frame = shown["frame"]
+    joined = frame.filter("frontier")
+    assert set(joined["role"]) == {"candidate"}
+    names = ["what adversaries gain over the baseline", "median relative error of counts"]
+    methods = frame.filter(pl.col("role") == "candidate").select(names).rows()
+    for point in joined.select(names).rows():
+        assert not any(other != point and other[0] <= point[0] and other[1] <= point[1] for other in methods)
 
 
 def test_a_table_of_another_tool_is_measured_as_a_release_is():
@@ -210,3 +243,21 @@ def test_a_missing_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "altair", None)
     with pytest.raises(rt.RequestError, match=r"altair and vl-convert"):
         found.chart("k-anonymity", "loss")
+
+
+def test_names_in_the_chart_stand_apart_also_where_points_lie_together():
+    """Eight points on the axis, as where no adversary gains anything."""
+    points = [(0.1 + at / 50, 0.0, f"a method beta={at}") for at in range(8)] + [
+        (0.4, 0.03, "last"),
+        (0.4, 0.03, "twin"),
+    ]
+    placed = charts.named_beside(points, 0.42, 0.0315)
+    assert [one["name"] for one in placed].count("last") == 1 and len(placed) == len(points)
+    boxes = []
+    for one in placed:
+        left, middle = one["left"] / 0.42 * charts.ACROSS, one["middle"] / 0.0315 * charts.UP
+        boxes.append((left, middle, left + len(one["name"]) * charts.LETTER))
+        assert boxes[-1][0] >= 0 and boxes[-1][2] <= charts.ACROSS
+    for at, (left, middle, right) in enumerate(boxes):
+        for other in boxes[:at]:
+            assert right <= other[0] or other[2] <= left or abs(middle - other[1]) >= charts.LINE - 1e-6

@@ -17,18 +17,23 @@ from tests.query import questions, worlds
 FULL = os.environ.get("RETICENT_QUERIES") == "all"
 SMALL = 2_000 if FULL else 30  # conditions for each kind, each with six aggregates
 LARGE = 5_600 if FULL else 30
-KINDS = ("generalized", "anatomized", "transformed")
+KINDS = ("generalized", "anatomized", "transformed", "sampled")
+OF_BOXES = {name: worlds.CONSTANTS[name] for name in ("age", "town")}
 
 
 def world(rng, kind: str, *, small: bool):
     if kind == "generalized":
         return worlds.generalized(rng, int(rng.integers(1, 5)) if small else int(rng.integers(5, 40)))
     sizes = rng.integers(1, 4, rng.integers(1, 3)) if small else rng.integers(2, 7, rng.integers(2, 9))
+    if kind == "sampled":
+        return worlds.sampled(rng, [int(size) for size in sizes])
     return worlds.grouped(rng, sizes.tolist(), kind)
 
 
 def asked(rng, kind: str):
     """A condition, and the columns and aggregates to ask with it; what `bounds` looks up is not drawn, so it is not asked for."""
+    if kind == "sampled":  # of these, bounds are over quasi-identifiers
+        return questions.condition(rng, OF_BOXES), "age"
     condition = questions.condition(rng, worlds.CONSTANTS)
     column = ("age", "note", "pay")[rng.integers(3)]
     if kind == "transformed" and column == "pay" and "pay" not in questions.columns_of(condition):

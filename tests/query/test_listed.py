@@ -40,6 +40,38 @@ def test_every_question_of_a_file_is_answered_and_measured(release, tmp_path):
     assert "error" not in found[-1]  # nobody: there is nothing to divide by
 
 
+def test_a_list_is_measured_against_the_source_by_a_call_and_by_the_command(release, tmp_path, capsys):
+    (tmp_path / "asked.sql").write_text(LIST)
+    redraws.people(200).write_csv(tmp_path / "people.csv")
+    told = release.measure(tmp_path / "asked.sql", source=redraws.people(200))
+    assert told == measured(release.tables, release.manifest, questions_in(tmp_path / "asked.sql"), redraws.people(200))
+    assert release.measure(["SELECT COUNT(*) FROM r WHERE age < 33"]) == [
+        {"question": "SELECT COUNT(*) FROM r WHERE age < 33", **release.query("SELECT COUNT(*) FROM r WHERE age < 33").to_dict()}
+    ]  # fmt: skip
+    words = ["query", str(tmp_path / "release"), "--file", str(tmp_path / "asked.sql"), "--source"]
+    assert main([*words, str(tmp_path / "people.csv"), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == told
+    assert main([*words, str(tmp_path / "people.csv")]) == 0
+    assert "Relative error of 7 answer(s): median" in capsys.readouterr().out
+    assert main([*words, str(tmp_path / "absent.csv")]) != 0
+    (tmp_path / "words.csv").write_text("age,town,pay\nold,a,10\n")
+    assert main([*words, str(tmp_path / "words.csv")]) == 1
+    assert "'age' of the source do not read" in capsys.readouterr().err
+    assert main(["query", str(tmp_path / "release"), "SELECT COUNT(*) FROM r", "--source", "people.csv"]) == 1
+    assert "--file" in capsys.readouterr().err
+
+
+def test_a_list_is_answered_at_the_level_asked_for(tmp_path, capsys):
+    job = rt.Job(columns=redraws.COLUMNS, promises=[rt.BetaLikeness(3)], method=rt.BetaPerturbation())
+    rt.publish(job, frame=redraws.people(200), seed=1, to=tmp_path / "release")
+    (tmp_path / "asked.sql").write_text("SELECT COUNT(*) FROM people WHERE pay = 10")
+    words = ["query", str(tmp_path / "release"), "--file", str(tmp_path / "asked.sql"), "--json", "--by", "em"]
+    assert main([*words, "--level", "0.5"]) == 0
+    (line,) = json.loads(capsys.readouterr().out)
+    answer = rt.open(tmp_path / "release").query("SELECT COUNT(*) FROM people WHERE pay = 10", level=0.5, by="em")
+    assert {name: value for name, value in line.items() if name != "question"} == answer.to_dict()
+
+
 def test_the_command_answers_a_file(release, tmp_path, capsys):
     (tmp_path / "asked.sql").write_text(LIST)
     folder = str(tmp_path / "release")

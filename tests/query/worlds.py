@@ -52,6 +52,10 @@ def manifest(kind: str):
     }
     if kind == "generalized":
         job = rt.Job(columns=columns, promises=[rt.KAnonymity(2)])
+    elif kind == "sampled":
+        frame, columns = frame.drop("note"), {name: columns[name] for name in columns if name != "note"}
+        method = rt.PerturbedGeneralization(k=4, p="0.5")
+        job = rt.Job(columns=columns, promises=[rt.DeltaGrowth("0.9", "0.6")], method=method)
     elif kind == "anatomized":
         job = rt.Job(columns=columns, promises=[rt.ProbabilisticLDiversity(2)], method=rt.Anatomy())
     else:
@@ -79,6 +83,28 @@ def generalized(rng, rows: int, *, stars: bool = True) -> World:
         original,
         lambda condition, column: oracle.labelled(may, condition, column),
         ("age", "note", "pay"),
+    )
+
+
+def sampled(rng, sizes: list[int]) -> World:
+    """One row for each group, with the labels of all its people; its value, which was redrawn, says nothing about quasi-identifiers."""
+    original, shown, may = [], [], []
+    for size in sizes:
+        people = drawn(rng, size)
+        ages, towns = [row["age"] for row in people], sorted({row["town"] for row in people})
+        low, high = int(rng.integers(0, min(ages) + 1)), int(rng.integers(max(ages), 6))
+        label = {"age": str(low) if low == high else f"[{low}, {high}]"}
+        label["town"] = towns[0] if len(towns) == 1 else "{" + ", ".join(towns) + "}"
+        shown.append({**label, "pay": PAYS[rng.integers(4)], "G": size})
+        original += [{name: row[name] for name in ("age", "town")} for row in people]
+        may += [{"age": list(range(low, high + 1)), "town": towns}] * size
+    schema = {"age": pl.String, "town": pl.String, "pay": pl.Int64, "G": pl.Int64}
+    return World(
+        {"data": pl.DataFrame(shown, schema=schema)},
+        manifest("sampled"),
+        original,
+        lambda condition, column: oracle.labelled(may, condition, column),
+        ("age",),
     )
 
 

@@ -17,6 +17,7 @@ from tests.house.repository import ROOT
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 WIDTHS = {"phone": 360, "desk": 1280}
+PAPER = 718  # A4 within margins of 10 mm, in pixels
 PICTURES = ROOT / "build" / "screenshots" / "report"
 RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
 
@@ -64,16 +65,29 @@ def test_a_page_asks_for_nothing_says_nothing_and_fits_every_width(browser, page
             page.close()
 
 
-def test_a_page_prints_and_its_sections_can_be_reached(browser, pages):
+def test_sections_can_be_reached(browser, pages):
     page = browser.new_page()
     page.goto(pages["generalized"].as_uri())
     for link in page.query_selector_all("nav a"):
         assert page.query_selector(link.get_attribute("href")) is not None
-    page.emulate_media(media="print")
-    assert not page.is_visible("nav")
-    printed = page.pdf(path=PICTURES / "generalized.pdf", format="A4")
-    assert printed.startswith(b"%PDF")
     page.close()
+
+
+def test_a_page_prints_within_the_paper_asks_for_nothing_and_says_nothing(browser, pages):
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    for name, path in pages.items():
+        said, asked = [], []
+        page = browser.new_page(viewport={"width": PAPER, "height": 1000})
+        page.on("console", lambda message, said=said: said.append(message.text))
+        page.on("request", lambda request, asked=asked: asked.append(request.url))
+        page.goto(path.as_uri())
+        page.emulate_media(media="print")
+        assert not page.is_visible("nav"), name
+        beyond = "[...document.querySelectorAll('body *')].filter(one => one.getBoundingClientRect().right > innerWidth + 1).length"
+        assert page.evaluate("document.documentElement.scrollWidth") <= PAPER and page.evaluate(beyond) == 0, name
+        assert page.pdf(path=PICTURES / f"{name}.pdf", format="A4").startswith(b"%PDF")
+        assert not said and asked == [path.as_uri()], (name, said, asked)
+        page.close()
 
 
 def test_axe_finds_nothing(browser, pages):

@@ -43,6 +43,27 @@ def test_every_kind_has_every_section(kind, kinds):
     )
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_is_asked_random_questions(kind, kinds):
+    found = tables(rt.report(kinds[kind], source=contract.people()), "utility")
+    forms, shares = found["Relative error of counts"], found["The same by the share of rows selected"]
+    assert [line[0] for line in forms] == [1, 2, 2, 2] and all(line[2] is not None for line in forms)
+    assert sum(line[1] for line in shares) <= len(forms) * 1_000
+
+
+@pytest.mark.parametrize(("town", "word"), [(rt.quasi(), "none"), (rt.sensitive(), "2")])
+def test_a_release_without_a_sensitive_column_or_with_several_has_its_page(tmp_path, town, word):
+    frame = pl.DataFrame({"age": [20, 30, 40, 50] * 5, "town": ["a", "b"] * 10, "pay": [1, 2, 3, 4] * 5})
+    columns = {"age": rt.quasi(), "town": town, "pay": rt.sensitive() if word == "2" else rt.quasi()}
+    job = rt.Job(columns=columns, promises=[rt.KAnonymity(5)])
+    rt.publish(job, frame=frame, to=tmp_path / "release", ledger=tmp_path / "ledger")
+    report = rt.report(tmp_path / "release", source=frame)
+    assert {one["id"] for one in report.facts["sections"]} >= SECTIONS
+    for name in ("groups", "utility"):
+        assert f"this one has {word}" in section(report, name)["parts"][0]["text"]
+    assert "<h2" in report.html()
+
+
 def test_risks_stand_side_by_side(canaries):
     folder, frame = canaries
     rows = {

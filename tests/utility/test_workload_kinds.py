@@ -9,7 +9,7 @@ import pytest
 import reticent as rt
 from reticent.engines import local
 from reticent.kernels import expected_counts
-from reticent.utility import errors
+from reticent.utility import errors, ranges
 from reticent.utility.workload import FREE, Sampled, Workload
 from tests.query import redraws
 
@@ -72,6 +72,26 @@ def test_the_width_of_guaranteed_ranges_is_a_share_of_the_span():
     assert len(found) == 3  # of nobody there is no mean
     assert found == pytest.approx([(one.upper - one.lower) / 40 for one in answers[1:]])
     assert (found >= 0).all() and (found <= 1).all()
+
+
+@pytest.mark.parametrize("kind", METHODS)
+def test_guaranteed_ranges_of_averages_are_those_that_the_release_gives_in_sql(kind: str):
+    release, _, cells = laid(kind)
+    found = ranges.average_ranges(release.tables, release.manifest, cells, seed=3, queries=12)
+    if kind == "sampled":  # of redrawn values nothing is guaranteed
+        assert found is None
+        return
+    workload = Workload.draw(cells, predicates=2, selectivity=0.1, queries=12, rng=np.random.default_rng(3))
+    free = np.full(len(workload), FREE)
+    workload = Workload(workload.lower, np.column_stack([workload.upper[:, :-1], free]).astype(np.int32))
+    said = [asked(workload, cells, q).replace("COUNT(*)", "AVG(pay)") for q in range(len(workload))]
+    widths = errors.range_errors([release.query(one) for one in said], 40)
+    assert found == {
+        "column": "pay",
+        "queries": len(widths),
+        "median": pytest.approx(np.median(widths)),
+        "mean": pytest.approx(np.mean(widths)),
+    }
 
 
 def test_the_kernel_counts_as_a_loop_does():

@@ -9,7 +9,8 @@ from typing import Any
 from reticent.cli.printing import number, say, say_table
 from reticent.errors import OutputExists, RequestError
 
-USEFUL = {"loss": "loss", "row_loss": "row loss", "count_error": "count error", "average_error": "average error", "accuracy": "accuracy",
+USEFUL = {"loss": "loss", "row_loss": "row loss", "count_error": "count error", "average_error": "average error",
+          "average_range": "average range", "accuracy": "accuracy",
           "marginal_error": "marginals", "association_error": "association", "attack_gain": "adversary's gain", "seconds": "CPU s",
           "memory": "memory MB"}  # fmt: skip
 

@@ -23,6 +23,7 @@ def query(
     level: Annotated[float, typer.Option("--level", metavar="SHARE", help="The level of intervals, where answers are random.")] = 0.95,
     by: Annotated[str, typer.Option("--by", metavar="inversion|em", help="How redrawn values are reconstructed.")] = "inversion",
     file: Annotated[Path | None, typer.Option("--file", metavar="FILE", help="A file of questions, a semicolon after each, instead of SQL.", show_default=False)] = None,
+    source: Annotated[str | None, typer.Option("--source", metavar="DATA", help="With --file: the data it was made from; true answers and errors stand beside.", show_default=False)] = None,
     json: Json = False,
 ) -> None:  # fmt: skip
     """Ask a release in SQL: an estimate with the least and the greatest value that is possible, or a standard error.
@@ -36,8 +37,8 @@ def query(
     if not release.is_dir():
         raise RequestError(f"There is no release folder {release}.", attempt="the folder that `reticent publish` made.")
     opened = open_release(release)
-    if question is None or file is not None:
-        _list(opened, question, file, json)
+    if question is None or file is not None or source is not None:
+        _list(opened, question, file, source, (level, by), json)
         return
     if print_sql is not None:
         text = opened.sql(question, print_sql, table)
@@ -59,18 +60,21 @@ def query(
     _table(answers)
 
 
-def _list(opened: Any, question: str | None, file: Path | None, json: bool) -> None:
-    """Every question of a file."""
+def _list(
+    opened: Any, question: str | None, file: Path | None, source: str | None, how: tuple[float, str], json: bool
+) -> None:
+    """Every question of a file; with the source, what is true and how far answers are off."""
     from reticent.cli.printing import say, say_json
     from reticent.errors import RequestError
 
     if file is None or question is not None:
         raise RequestError(
-            "A release is asked one question, or those of a file.", attempt="SQL in quotes, or --file FILE."
+            "A release is asked one question, or those of a file.",
+            attempt="SQL in quotes; or --file FILE, and --source DATA with it.",
         )
-    from reticent.query.listed import measured, questions_in
+    from reticent.query.listed import summed_up
 
-    found = measured(opened.tables, opened.manifest, questions_in(file))
+    found = opened.measure(file, source, level=how[0], by=how[1])
     if json:
         say_json(found)
         return
@@ -82,6 +86,11 @@ def _list(opened: Any, question: str | None, file: Path | None, json: bool) -> N
                 for line in found
                 if line["question"] == asked
             ]
+        )
+    if errors := summed_up(found):
+        say(
+            "",
+            f"Relative error of {errors['answers']} answer(s): median {errors['median']:.4g}, mean {errors['mean']:.4g}.",
         )
 
 

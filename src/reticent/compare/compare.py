@@ -65,9 +65,10 @@ def setting_of(job: Job, frame: Any, rows: int | None, runs: int, attacks: Seque
     chosen, learning = _attacks(attacks), _learning(classification)
     progress("reading")
     people = sources.collect(sources.scan(job.source, frame), "Reading the source")
-    if rows is not None and rows < len(people):
+    of = len(people)
+    if rows is not None and rows < of:
         people = people.sample(rows, seed=seed)
-    return Setting(people, runs, seed, chosen, learning, progress)
+    return Setting(people, runs, seed, chosen, learning, progress, of)
 
 
 def measured_all(
@@ -78,7 +79,7 @@ def measured_all(
     rows = [*beside(), *(of_candidate(candidate, setting) for candidate in listed)]
     rows += [of_trivial(trivial, setting, job) for trivial in trivials(cells)]
     rows.append(of_source(cells, setting, job))
-    return Comparison(tuple(rows), len(setting.frame), setting.runs, setting.seed)
+    return Comparison(tuple(rows), len(setting.frame), setting.runs, setting.seed, setting.of)
 
 
 def _attacks(given: Sequence[str] | None) -> tuple[str, ...]:

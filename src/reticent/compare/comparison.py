@@ -16,6 +16,19 @@ from reticent.showing import page, table
 SPREADS = ("row_loss", "count_error", "count_error_mean", "average_error", "average_error_mean", "seconds")
 PLAIN = ("rows", "groups", "withheld", "kept", "marginal_error", "association_error")
 PRIVACY, UTILITY = "attack_gain", "count_error"
+WORDS = {
+    "attack_gain": "what adversaries gain over the baseline",
+    "count_error": "median relative error of counts",
+    "count_error_mean": "mean relative error of counts",
+    "average_error": "median error of averages, by the span",
+    "average_range": "mean width of guaranteed averages, by the span",
+    "row_loss": "row loss",
+    "loss": "information loss",
+    "marginal_error": "mean error of marginals",
+    "association_error": "mean error of associations",
+    "seconds": "CPU seconds of publishing",
+}
+"""What a chart calls its figures."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,6 +39,11 @@ class Comparison:
     people: int
     runs: int
     seed: int
+    of: int  # the rows of the source; `people` of them were drawn where that is fewer
+
+    @property
+    def sampled(self) -> bool:
+        return self.people < self.of
 
     def frame(self) -> pl.DataFrame:
         """A row for each candidate and yardstick, a column for each figure; null where there is none."""
@@ -39,19 +57,31 @@ class Comparison:
         """Everything that was measured, with each figure's spread."""
         on = frontier(self.frame(), PRIVACY, UTILITY)
         rows = [{**row, "attack_gain": gain(row), "frontier": at} for row, at in zip(self.rows, on, strict=True)]
-        return {"people": self.people, "runs": self.runs, "seed": self.seed, "published": False, "rows": rows}
+        return {
+            "people": self.people,
+            "of": self.of,
+            "runs": self.runs,
+            "seed": self.seed,
+            "published": False,
+            "rows": rows,
+        }
 
     @door(privacy=text, utility=text)
     def chart(self, privacy: str = PRIVACY, utility: str = UTILITY) -> charts.Chart:
-        """Every candidate and yardstick by two figures of the table, less being better of both; the frontier is a line."""
+        """Every candidate and yardstick by two figures of the table, less being better of both.
+
+        A line joins the candidates that no other candidate beats; a yardstick below and to the left of it beats them all.
+        """
         found = self.frame()
         numeric = [name for name, dtype in found.schema.items() if dtype.is_numeric()]
         for name in (privacy, utility):
             if name not in numeric:
                 raise ColumnError(f"The comparison measured no {name!r}.", attempt=suggest(name, numeric))
-        found = found.with_columns(pl.Series("frontier", frontier(found, privacy, utility)))
+        tried = found.with_columns(pl.when(pl.col("role") != "trivial").then(pl.col(privacy)).alias(privacy))
+        found = found.with_columns(pl.Series("frontier", frontier(tried, privacy, utility)))
         shown = found.drop_nulls([privacy, utility])
-        return charts.frontier(shown, utility, privacy, f"{privacy} by {utility}")
+        up, across = WORDS.get(privacy, privacy), WORDS.get(utility, utility)
+        return charts.frontier(shown.rename({privacy: up, utility: across}), across, up, f"{up}, by {across}")
 
     def _flat(self, row: Mapping[str, Any]) -> dict[str, Any]:
         found: dict[str, Any] = {name: row.get(name) for name in ("name", "role", "method", "kind", "reached")}
@@ -59,6 +89,7 @@ class Comparison:
         found["loss"] = (row.get("loss") or {}).get("ail")
         for name in SPREADS:
             found[name] = None if row.get(name) is None else row[name]["value"]
+        found["average_range"] = (row.get("average_range") or {}).get("mean")
         found |= {"memory": row.get("memory"), "attack_gain": gain(row), "accuracy": accuracy(row)}
         for learner, told in (row.get("classification") or {}).items():
             found[f"accuracy {learner}"] = None if told is None else told["value"]

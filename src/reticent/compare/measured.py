@@ -20,6 +20,7 @@ from reticent.table.cells import Cells
 from reticent.utility.answering import Ask, answering, of_sight
 from reticent.utility.classification import taught_by
 from reticent.utility.questions import average_errors, count_errors
+from reticent.utility.ranges import average_ranges
 from reticent.utility.resemblance import resemblance
 from reticent.utility.rows import row_loss
 
@@ -107,6 +108,8 @@ def _useful(candidate: Candidate, releases: list[Release], setting: Setting) -> 
     _, cells, _ = setting.coded(candidate.job)
     asks = [answering(release.tables, release.manifest, cells) for release in releases]
     found = asked_of(asks, cells, setting)
+    first = releases[0]
+    found["average_range"] = average_ranges(first.tables, first.manifest, cells, setting.seed)
     found["row_loss"] = spread([row_loss(release, release.audited.to_dict(), cells) for release in releases])
     return found | _learned(candidate, setting)
 
@@ -127,6 +130,7 @@ def _joined(runs: list[dict[str, Any]]) -> dict[str, Any]:
         "count_error": spread([one["median"] for one in counts]),
         "count_error_mean": spread([one["mean"] for one in counts]),
         "count_error_by_dimension": counts[0]["by_dimension"],
+        "count_error_by_selectivity": counts[0]["by_selectivity"],
         "average_error": spread([None if one is None else one["median"] for one in averages]),
         "average_error_mean": spread([None if one is None else one["mean"] for one in averages]),
         "average_of": None if averages[0] is None else averages[0]["column"],

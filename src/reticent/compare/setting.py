@@ -33,6 +33,7 @@ class Setting:
     attacks: tuple[str, ...]
     learning: bool
     progress: Callable[[str], None]
+    of: int  # the rows of the source, of which `frame` may be a part
 
     def seeds(self) -> list[int]:
         return [self.seed + run for run in range(self.runs)]
@@ -41,6 +42,10 @@ class Setting:
         """Which rows are asked about: the same of every candidate."""
         rng = np.random.default_rng([seed, 18])
         return rng.permutation(len(self.frame)) < max(int(len(self.frame) * HELD_BACK), 1)
+
+    def part(self, share: int) -> Setting:
+        """The same with one in `share` of its rows, drawn at random."""
+        return replace(self, frame=self.frame.sample(max(len(self.frame) // share, 1), seed=self.seed))
 
     def coded(self, job: Job) -> tuple[pl.DataFrame, Cells, np.ndarray]:
         """The rows as a job reads them, their cells, and the cell of each row."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 from reticent.errors import RequestError
 from reticent.query.asked import Aggregate, Asked, understood
@@ -32,10 +33,11 @@ def answered(
         raise RequestError("The level of an interval lies between 0 and 1.", attempt="level = 0.95.")
     kind = reader(manifest.kind)
     where = condition(asked.where, {column.name: column for column in manifest.columns})
+    known: dict[str, Any] = {}
     for keys, here in keyed(kind, tables, manifest, asked.by):
         found = []
         for one in asked.aggregates:
-            put = Question(by=by, aggregate=one.name, column=one.column, condition=both(where, here))
+            put = Question(by=by, aggregate=one.name, column=one.column, condition=both(where, here), known=known)
             of = str(one) if len(asked.aggregates) > 1 else None
             answer = replace(kind.estimate(tables, manifest, put), keys=keys or None, level=float(level), of=of)
             found.append((answer, put))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from statistics import fmean, median
 from typing import Any
 
 import polars as pl
@@ -12,10 +13,12 @@ from reticent.limits import whole_text
 from reticent.query.ask import answered
 from reticent.query.asked import SHAPE, understood
 from reticent.query.parsed import parsed
+from reticent.release.answer import LEVEL
 from reticent.release.asking.put import Put
 from reticent.release.asking.rows import Rows
 from reticent.release.kind import Question, Tables
 from reticent.release.manifest import Manifest
+from reticent.table.types import dtype_named
 
 
 def questions_in(path: str | Path) -> list[str]:
@@ -34,28 +37,52 @@ def questions_in(path: str | Path) -> list[str]:
 
 
 def measured(
-    tables: Tables, manifest: Manifest, questions: list[str], source: pl.DataFrame | None = None
+    tables: Tables,
+    manifest: Manifest,
+    questions: list[str],
+    source: pl.DataFrame | None = None,
+    *,
+    level: float = LEVEL,
+    by: str = "inversion",
 ) -> list[dict[str, Any]]:
     """Each answer with its question; with the source, the `true` answer and the relative `error` of the estimate too.
 
     Every question is understood before the first is answered.
     """
     asked = [understood(question, manifest) for question in questions]
-    missing = (
-        [] if source is None else [column.name for column in manifest.columns if column.name not in source.columns]
-    )
-    if missing:
-        raise RequestError(f"The source lacks {len(missing)} column(s) of the release: {listed(missing)}.")
+    rows = None if source is None else as_published(source, manifest)
     found = []
     for question, one in zip(questions, asked, strict=True):
-        for answer, put in answered(tables, manifest, one):
+        for answer, put in answered(tables, manifest, one, level=level, by=by):
             line = {"question": question, **answer.to_dict()}
-            if source is not None:
-                line["true"] = true = exact(source, put)
+            if rows is not None:
+                line["true"] = true = exact(rows, put)
                 if true and answer.estimate is not None:
                     line["error"] = abs(answer.estimate - true) / abs(true)
             found.append(line)
     return found
+
+
+def as_published(source: pl.DataFrame, manifest: Manifest) -> pl.DataFrame:
+    """The release's columns of the source, in the types that the release says."""
+    missing = [column.name for column in manifest.columns if column.name not in source.columns]
+    if missing:
+        raise RequestError(f"The source lacks {len(missing)} column(s) of the release: {listed(missing)}.",
+                           attempt="the data that the release was made from.")  # fmt: skip
+    found = []
+    for column in manifest.columns:
+        read = source[column.name].cast(dtype_named(column.dtype), strict=False)
+        if bad := read.null_count() - source[column.name].null_count():
+            raise RequestError(f"{bad:,} values of column {column.name!r} of the source do not read as the release has them.",
+                               attempt="the data that the release was made from, read as its job says.")  # fmt: skip
+        found.append(read)
+    return pl.DataFrame(found)
+
+
+def summed_up(lines: list[dict[str, Any]]) -> dict[str, Any]:
+    """How many answers have an error, and the median and the mean of these; empty where none has."""
+    errors = [line["error"] for line in lines if "error" in line]
+    return {"answers": len(errors), "median": median(errors), "mean": fmean(errors)} if errors else {}
 
 
 def exact(source: pl.DataFrame, question: Question) -> float | None:

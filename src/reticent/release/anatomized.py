@@ -19,6 +19,7 @@ import polars as pl
 
 from reticent.release.answer import Answer
 from reticent.release.asking.grouped import Chances, Grouped, Triple
+from reticent.release.asking.laid import compact
 from reticent.release.asking.put import Put
 from reticent.release.asking.rows import Rows
 from reticent.release.bounds import exact_bounds
@@ -44,6 +45,7 @@ from reticent.table.roles import Role
 
 GROUP, COUNT = "group", "count"
 _WHOLE = "Int32"
+FEW = 8  # types of rows for which values are counted one type after the other
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +99,9 @@ class Anatomized:
         put = Put.of(tables["quasi"], manifest, question)
         if not put.sensitive:
             return put.one_by_one()
-        sensitive = tables["sensitive"]
-        value, values = Rows(sensitive, {}).codes(manifest.sensitive.name)
-        held = (sensitive[GROUP].to_numpy().astype(np.int64), value, sensitive[COUNT].to_numpy().astype(np.int64))
+        if "held" not in question.known:
+            question.known["held"] = _held(tables["sensitive"], manifest.sensitive.name)
+        held, values = question.known["held"]
         places = np.arange(len(values))
         groups = Grouped(
             put.rows,
@@ -156,12 +158,37 @@ def _limits(manifest: Manifest) -> list[str]:
 def _alike(rows: Triple, held: Triple) -> Chances:
     """Every row of a group holds each of its values with their share.  Both sides are sorted by group."""
     group, value, number = held
-    size = np.bincount(group, weights=number)
+    size = np.bincount(group, weights=number).astype(np.int64)
+    if int(rows[1].max(initial=0)) < FEW:
+        return _together(rows, held, size)
     entries = np.bincount(group)
     first, many = (np.cumsum(entries) - entries)[rows[0]], entries[rows[0]]
     row = np.repeat(np.arange(len(many)), many)
     at = np.arange(len(row)) - np.repeat(np.cumsum(many) - many, many) + first[row]
     return Chances(rows[1][row], value[at], number[at] / size[group[at]], rows[2][row])
+
+
+def _together(rows: Triple, held: Triple, size: np.ndarray) -> Chances:
+    """The same, a value of equal share in many groups being taken once, with the rows of all of them."""
+    group, value, number = held
+    most, great = int(number.max(initial=0)) + 1, int(size.max(initial=0)) + 1
+    word, room = compact(value * most + number, (int(value.max(initial=0)) + 1) * most)
+    word, many = compact(word * great + size[group], room * great)
+    last = np.zeros(many, np.int64)
+    last[word] = np.arange(len(word))
+    people = [np.zeros(len(size)) for _ in range(int(rows[1].max(initial=0)) + 1)]
+    for kind, has in enumerate(people):
+        has[rows[0][rows[1] == kind]] = rows[2][rows[1] == kind]
+    counted = np.concatenate([np.bincount(word, has[group], minlength=many) for has in people])
+    some = np.flatnonzero(counted)
+    last = last[some % many]
+    return Chances(some // many, value[last], number[last] / size[group[last]], counted[some])
+
+
+def _held(sensitive: pl.DataFrame, column: str) -> tuple[Triple, pl.Series]:
+    """Group, value and number of the published values, and which values these are."""
+    value, values = Rows(sensitive, {}).codes(column)
+    return (sensitive[GROUP].to_numpy().astype(np.int64), value, sensitive[COUNT].to_numpy().astype(np.int64)), values
 
 
 def _groups(sensitive: pl.DataFrame) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -30,6 +30,7 @@ class Question:
     `condition` is over the values of columns, as SQL puts it; `where` over the rows of `frame()`, as they are published; `values` are
     sensitive ones of which a person holds one.  All that are given are to be met.  `aggregate` is "count" (of rows, or of values of
     `column`), "sum", "avg", "min" or "max"; of the sensitive column where `column` is None.  `by`: how a perturbed release is reconstructed.
+    `known` is what questions to the same tables share: what was found of them by one need not be found again by the next.
     """
 
     where: pl.Expr | None = None
@@ -38,6 +39,7 @@ class Question:
     aggregate: str = "count"
     column: str | None = None
     condition: Condition | None = None
+    known: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
     def of(cls, where: pl.Expr | None, values: Iterable[Any] | None, by: str) -> Question:

@@ -107,8 +107,11 @@ class Perturbed:
         put = Put.of(tables["data"], manifest, question)
         if not put.sensitive:
             return replace(put.one_by_one(), std_error=0.0)
-        model = Reconstruction.of(manifest)
-        redrawn = Redrawn(put.rows, model.values, model.shown(tables["data"]), model)
+        if "shown" not in question.known:
+            model = Reconstruction.of(manifest)
+            question.known["shown"] = model, model.shown(tables["data"])
+        model, shown = question.known["shown"]
+        redrawn = Redrawn(put.rows, model.values, shown, model)
         return redrawn.answer(put.condition, put.aggregate, put.column, by=question.by)
 
     def readme(self, manifest: Manifest) -> str:

@@ -15,7 +15,7 @@ WORST, VALUES, STEPS = 10, 15, 10
 """Groups and values that are listed, and steps of the shares that are counted."""
 
 
-def sections(seen: Any, cells: Cells) -> Iterator[dict[str, Any]]:
+def sections(seen: Any, cells: Any) -> Iterator[dict[str, Any]]:
     if isinstance(seen, str):
         yield section("groups", "Worst groups", text(seen))
         return

@@ -25,6 +25,7 @@ from reticent.report.parts import Part, code, listed, plain, said, section, tabl
 from reticent.report.public import done, recounted
 from reticent.report.usefulness import losses, questions
 from reticent.step import Step, within
+from reticent.table.cells import Cells
 
 PACKAGES = ("reticent", "numpy", "polars", "pyarrow", "randomgen", "altair", "vl-convert-python")
 LONGEST = 20_000  # letters of a job
@@ -39,8 +40,8 @@ def facts(release: Release, source: Any, missing: tuple[str, ...], progress: Cal
     progress(Step("measuring risks", 0.15))
     before = _risk_before(release, data, read.missing)
     progress(Step("counting the source", 0.25))
-    cells = counted(release.columns, data, read.missing)
-    seen = _seen(release, cells)
+    cells = _counted(release, data, read.missing)
+    seen = cells if isinstance(cells, str) else _seen(release, cells)
     return {
         "edition": "internal",
         "title": f"{release.manifest.kind.capitalize()} release of {release.manifest.rows:,} rows: for its owner",
@@ -51,10 +52,18 @@ def facts(release: Release, source: Any, missing: tuple[str, ...], progress: Cal
         ],
         "sections": [
             recounted(found), _risks(before, found.get("risk")), attacked(release, data, read.missing, within(progress, 0.3, 0.8)),
-            *groups.sections(seen, cells), losses(release, found, cells), questions(seen, cells), published(release),
+            *groups.sections(seen, cells), losses(release, found, cells), questions(release, cells), published(release),
             done(release), _parameters(release), _environment(), _earlier(release),
         ],
     }  # fmt: skip
+
+
+def _counted(release: Release, data: Any, missing: tuple[str, ...]) -> Cells | str:
+    """The source's cells; the reason, as a text, where the release has no sensitive column or several."""
+    sensitive = len(release.manifest.named("sensitive"))
+    if sensitive != 1:
+        return f"This is told of releases with one sensitive column; this one has {sensitive or 'none'}."
+    return counted(release.columns, data, missing)
 
 
 def _seen(release: Release, cells: Any) -> Any:

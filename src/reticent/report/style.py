@@ -27,5 +27,6 @@ figcaption { font-weight: 600; }
 summary { cursor: pointer; color: #1b4f7f; padding: 0.3rem 0; }
 @media (max-width: 32rem) { nav ul { columns: 1; } body { padding: 0.7rem; } }
 @media print { nav, summary { display: none; } body { max-width: none; font-size: 10pt; }
-  figure, tr { break-inside: avoid; } h2 { break-after: avoid; } .wide, pre { overflow: visible; } pre { white-space: pre-wrap; } }
+  figure, tr { break-inside: avoid; } h2 { break-after: avoid; } .wide, pre { overflow: visible; } pre { white-space: pre-wrap; }
+  table { font-size: 8pt; } th, td { padding-right: 0.4rem; } .long { min-width: 0; } }
 """

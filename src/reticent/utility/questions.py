@@ -15,7 +15,7 @@ import numpy as np
 from reticent.table.cells import Cells
 from reticent.table.domain import Domain, RangeDomain
 from reticent.utility.answering import Ask
-from reticent.utility.errors import by_dimension, summed_up
+from reticent.utility.errors import by_dimension, by_selectivity, summed_up
 from reticent.utility.workload import FREE, Workload
 
 QUERIES = 500
@@ -25,7 +25,7 @@ AVERAGES, COUNTED = (20, 200), 20_000
 
 
 def count_errors(ask: Ask, cells: Cells, seed: int, queries: int = QUERIES) -> dict[str, Any]:
-    """Median and mean relative error, over all questions and by the number of columns asked about."""
+    """Median and mean relative error, over all questions, by the number of columns asked about and by the share of rows selected."""
     rng = np.random.default_rng(seed)
     parts = [
         Workload.draw(cells, predicates=predicates, selectivity=SELECTIVITY, queries=queries, rng=rng)
@@ -33,7 +33,11 @@ def count_errors(ask: Ask, cells: Cells, seed: int, queries: int = QUERIES) -> d
     ]
     asked = Workload(np.concatenate([one.lower for one in parts]), np.concatenate([one.upper for one in parts]))
     true, estimate = asked.exact(cells), ask(asked)
-    return {**summed_up(estimate, true), "by_dimension": by_dimension(asked, estimate, true)}
+    return {
+        **summed_up(estimate, true),
+        "by_dimension": by_dimension(asked, estimate, true),
+        "by_selectivity": by_selectivity(estimate, true, cells.rows),
+    }
 
 
 def averaged(cells: Cells) -> int | None:

@@ -34,9 +34,9 @@ class Unmasked:
 
 
 def unmasked(release: Any, people: pl.DataFrame) -> Unmasked:
-    column = release.manifest.sensitive.name
     if len(release.manifest.named("sensitive")) != 1:
         raise RequestError("An attack needs a release with one sensitive column.")
+    column = release.manifest.sensitive.name
     shown = _counts(release.value_counts(column).rename({column: "value"}), "count")
     held = _counts(people.group_by(column).len("count").rename({column: "value"}), "count")
     values = sorted(held, key=str)

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+Triple = tuple[np.ndarray, np.ndarray, np.ndarray]  # group, type, number
 DENSE = 1 << 23  # numbers in a table of groups by value types
 
 
@@ -20,17 +21,18 @@ DENSE = 1 << 23  # numbers in a table of groups by value types
 class Groups:
     """How many rows of which type and values of which type each group has; values left over are taken by rows of type -1."""
 
-    rows: tuple[np.ndarray, np.ndarray, np.ndarray]  # group, type, number
-    values: tuple[np.ndarray, np.ndarray, np.ndarray]
+    rows: Triple
+    values: Triple
     many: int
+    left: np.ndarray | None = None  # `spare`, where it is known already
 
-    def size(self, side: tuple[np.ndarray, np.ndarray, np.ndarray]) -> np.ndarray:
+    def size(self, side: Triple) -> np.ndarray:
         return np.bincount(side[0], weights=side[2], minlength=self.many).astype(np.int64)
 
     @cached_property
     def spare(self) -> np.ndarray:
         """The values of each group that no row takes."""
-        return self.size(self.values) - self.size(self.rows)
+        return self.size(self.values) - self.size(self.rows) if self.left is None else self.left
 
     def only(self, group: int) -> Groups:
         rows, values = ((np.zeros((side[0] == group).sum(), np.int64), side[1][side[0] == group], side[2][side[0] == group])
@@ -42,9 +44,27 @@ def best(groups: Groups, worth: np.ndarray, *besides: np.ndarray) -> np.ndarray:
     """(1 + besides, groups): the greatest worth of each group, and what else the pairs of that matching amount to."""
     if not len(groups.values[0]):
         return np.zeros((1 + len(besides), groups.many))
-    layers = np.array(
-        [np.vstack([layer, np.zeros(layer.shape[1])]) for layer in (worth, *besides)]
-    )  # the last row type is no row
+    layers, rows, values = _sides(groups, (worth, *besides))
+    if layers.shape[1] <= 2:
+        return _two(layers, rows, values, groups.many)
+    if layers.shape[2] <= 2:
+        return _two(layers.transpose(0, 2, 1), values, rows, groups.many)
+    return _by_paths(layers, rows, values, groups.many)
+
+
+def each_best(groups: Groups, *worths: np.ndarray) -> list[np.ndarray]:
+    """The greatest worth of each group, of several worths, each by a matching of its own."""
+    if len(groups.values[0]):
+        layers, rows, values = _sides(groups, worths)
+        if layers.shape[1] <= 2 and groups.many * layers.shape[2] <= DENSE:
+            room, has = _room(rows, groups.many), _has(values, groups.many, layers.shape[2])
+            return [_taken_first(layer[None], room, has)[0] for layer in layers]
+    return [best(groups, worth)[0] for worth in worths]
+
+
+def _sides(groups: Groups, worths: tuple[np.ndarray, ...]) -> tuple[np.ndarray, Triple, Triple]:
+    """Worths by types of rows and values that differ in some of them, and both sides by these types."""
+    layers = np.array([np.vstack([layer, np.zeros(layer.shape[1])]) for layer in worths])  # the last row type is no row
     short = np.flatnonzero(groups.spare)
     rows, values = groups.rows, groups.values
     if len(short):
@@ -59,13 +79,8 @@ def best(groups: Groups, worth: np.ndarray, *besides: np.ndarray) -> np.ndarray:
     layers, kind = _alike(layers)
     rows = (rows[0], kind[np.cumsum(used[0]) - 1][rows[1]], rows[2])
     across, sort = _alike(layers.transpose(0, 2, 1))
-    layers = across.transpose(0, 2, 1)
     values = (values[0], sort[np.cumsum(used[1]) - 1][values[1]], values[2])
-    if layers.shape[1] <= 2:
-        return _two(layers, rows, values, groups.many)
-    if layers.shape[2] <= 2:
-        return _two(layers.transpose(0, 2, 1), values, rows, groups.many)
-    return _by_paths(layers, rows, values, groups.many)
+    return across.transpose(0, 2, 1), rows, values
 
 
 def _alike(layers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -74,13 +89,22 @@ def _alike(layers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return layers[:, first], kind.reshape(-1)
 
 
-def _two(layers: np.ndarray, rows: tuple, values: tuple, many: int) -> np.ndarray:
+def _room(rows: Triple, many: int) -> np.ndarray:
+    """How many rows of the first type each group has."""
+    return np.bincount(rows[0], weights=rows[2] * (rows[1] == 0), minlength=many)
+
+
+def _has(values: Triple, many: int, kinds: int) -> np.ndarray:
+    """(value types, groups): how many values of each type each group has."""
+    return np.bincount(values[1] * many + values[0], weights=values[2], minlength=many * kinds).reshape(kinds, many)
+
+
+def _two(layers: np.ndarray, rows: Triple, values: Triple, many: int) -> np.ndarray:
     """Of two types of rows, those of the first take the values that gain most."""
     group, kind, number = values
-    first = rows[1] == 0
-    room = np.bincount(rows[0][first], weights=rows[2][first], minlength=many).astype(np.int64)
+    room = _room(rows, many)
     if many * layers.shape[2] <= DENSE:
-        return _taken_first(layers, room, group, kind, number)
+        return _taken_first(layers, room, _has(values, many, layers.shape[2]))
     second = layers[:, -1]
     found = np.array([np.bincount(group, weights=number * layer[kind], minlength=many) for layer in second])
     if layers.shape[1] == 1:
@@ -91,19 +115,17 @@ def _two(layers: np.ndarray, rows: tuple, values: tuple, many: int) -> np.ndarra
     until = np.cumsum(number)
     starts = np.flatnonzero(np.diff(group, prepend=-1))
     before = until - number - np.repeat((until - number)[starts], np.diff(np.append(starts, len(group))))
-    taken = np.clip(room[group] - before, 0, number)
+    taken = np.clip(room[group].astype(np.int64) - before, 0, number)
     return found + np.array([np.bincount(group, weights=taken * layer[kind], minlength=many) for layer in gain])
 
 
-def _taken_first(layers: np.ndarray, room: np.ndarray, group: np.ndarray, kind: np.ndarray, number: np.ndarray) -> Any:
-    """The same without sorting rows: a table of how many values of each type each group has, the types by what they gain."""
+def _taken_first(layers: np.ndarray, room: np.ndarray, has: np.ndarray) -> Any:
+    """The same without sorting rows: the types of values by what they gain."""
     gain = layers[:, 0] - layers[:, -1]
-    has = np.bincount(kind * len(room) + group, weights=number, minlength=len(room) * layers.shape[2])
-    has = has.reshape(-1, len(room))
-    left, found = room.astype(np.float64), np.zeros((len(layers), len(room)))
+    left, found = room, np.zeros((len(layers), len(room)))
     for at in np.argsort(-gain[0], kind="stable"):
         taken = np.minimum(left, has[at])
-        left -= taken
+        left = left - taken
         for total, more, otherwise in zip(found, gain[:, at], layers[:, -1, at], strict=True):
             if more:
                 total += more * taken
@@ -112,7 +134,7 @@ def _taken_first(layers: np.ndarray, room: np.ndarray, group: np.ndarray, kind: 
     return found
 
 
-def _by_paths(layers: np.ndarray, rows: tuple, values: tuple, many: int) -> np.ndarray:
+def _by_paths(layers: np.ndarray, rows: Triple, values: Triple, many: int) -> np.ndarray:
     need = np.zeros((many, layers.shape[1]), np.int64)
     have = np.zeros((many, layers.shape[2]), np.int64)
     np.add.at(need, (rows[0], rows[1]), rows[2])

@@ -42,7 +42,7 @@ class Grouped:
         chances: Callable[[Triple, Triple], Chances],
     ) -> Answer:
         """`chances`: of the rows and the published values of each group, those that are alike to the question taken together."""
-        self._check()
+        spare = self._spare()
         sensitive = str(self.values.name)
         asked = by_column(condition)
         names = [name for name in dict.fromkeys([*asked, *([column] if column else [])]) if name != sensitive]
@@ -60,21 +60,25 @@ class Grouped:
         held = None if number is None else number[kinds]
         rows = _counted(self.group, kind[cells.of_row])
         own = numbers_of(self.values) if column == sensitive and values.low is not None else None
-        return self._answer(rows, met_by, values, held, own, aggregate, chances)
+        return self._answer(rows, spare, met_by, values, held, own, aggregate, chances)
 
-    def _check(self) -> None:
-        """A release that was forged may have values that are no nodes, or groups with fewer values than rows."""
+    def _spare(self) -> np.ndarray:
+        """The values of each group that no row takes.
+
+        A release that was forged may have values that are no nodes, or groups with fewer values than rows: it is refused.
+        """
         people = np.bincount(self.group, minlength=self.many)
         values = np.bincount(self.held[0], weights=self.held[2], minlength=self.many)
         if (self.held[1] < 0).any() or (people > values).any():
             raise BundleDamaged(
                 "The groups of the release lack values for their rows, or hold some that it does not list."
             )
+        return values.astype(np.int64) - people
 
-    def _answer(self, rows: Triple, meets: np.ndarray, values: Axis, held: np.ndarray | None, number: np.ndarray | None,
+    def _answer(self, rows: Triple, spare: np.ndarray, meets: np.ndarray, values: Axis, held: np.ndarray | None, number: np.ndarray | None,
                 aggregate: str, chances: Callable[[Triple, Triple], Chances]) -> Answer:  # fmt: skip
         piece = values.may.argmax(axis=1)
-        pairs = self._pairs(rows, meets, piece, held, number)
+        pairs = self._pairs(rows, spare, meets, piece, held, number)
         of = chances(pairs.groups.rows, pairs.groups.values)
         selected = meets[of.kind, piece[of.value]]
         weight = of.rows * of.chance * selected
@@ -91,7 +95,13 @@ class Grouped:
         return Answer(between(estimate, lower, upper), lower, upper)
 
     def _pairs(
-        self, rows: Triple, meets: np.ndarray, piece: np.ndarray, held: np.ndarray | None, number: np.ndarray | None
+        self,
+        rows: Triple,
+        left: np.ndarray,
+        meets: np.ndarray,
+        piece: np.ndarray,
+        held: np.ndarray | None,
+        number: np.ndarray | None,
     ) -> Pairs:
         """By row type and published value, from row type and value; published values that are alike count as the first of them."""
         each = meets[:, piece]  # (row types, values)
@@ -109,7 +119,7 @@ class Grouped:
             np.concatenate([may, spare, low, high]).T, axis=0, return_index=True, return_inverse=True
         )
         group, kind, many = _counted(self.held[0], sort.reshape(-1)[self.held[1]], self.held[2])
-        return Pairs(Groups(rows, (group, first[kind], many), self.many), may, spare, low, high)
+        return Pairs(Groups(rows, (group, first[kind], many), self.many, left), may, spare, low, high)
 
     def _ends(self, each: np.ndarray, number: np.ndarray, sign: int) -> np.ndarray:
         """The least (greatest) number among the selected values that each published value stands for."""

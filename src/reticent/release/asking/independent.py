@@ -83,9 +83,8 @@ def _end(array: np.ndarray, sign: int) -> Any:
 
 def answer(found: Uncertain, aggregate: str) -> Answer:
     if aggregate == "count":
-        return Answer(
-            tidy(found.rows @ found.share), int(found.rows[found.must].sum()), int(found.rows[found.may].sum())
-        )
+        least, most = int(found.rows[found.must].sum()), int(found.rows[found.may].sum())
+        return Answer(between(tidy(found.rows @ found.share), least, most), least, most)
     if not found.may.any():
         return NOTHING
     assert found.low is not None and found.high is not None and found.parts is not None

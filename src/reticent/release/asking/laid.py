@@ -41,15 +41,23 @@ def laid(rows: Rows, condition: Condition | None, names: Sequence[str]) -> Laid:
     """The columns in `names` as axes."""
     asked = by_column(condition)
     axes = tuple(rows.axis(name, asked.get(name, [])) for name in names)
-    word, room = np.zeros(len(rows), np.int64), 1
+    if tuple(names) not in rows.combined:
+        rows.combined[tuple(names)] = _combined(axes, len(rows))
+    of_row, first = rows.combined[tuple(names)]
+    return Laid(axes, {axis.name: axis.code[first] for axis in axes}, of_row, len(first))
+
+
+def _combined(axes: Sequence[Axis], rows: int) -> tuple[np.ndarray, np.ndarray]:
+    """The combination of labels that each row has, and a row that has each."""
+    word, room = np.zeros(rows, np.int64), 1
     for axis in axes:
         if room * len(axis.may) > DENSE:
             word, room = compact(word, room)
         word, room = word * len(axis.may) + axis.code, room * len(axis.may)
     of_row, many = compact(word, room)
     first = np.zeros(many, np.int64)
-    first[of_row] = np.arange(len(rows))
-    return Laid(axes, {axis.name: axis.code[first] for axis in axes}, of_row, many)
+    first[of_row] = np.arange(rows)
+    return of_row, first
 
 
 def compact(word: np.ndarray, room: int) -> tuple[np.ndarray, int]:

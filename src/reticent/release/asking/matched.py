@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from reticent.release.asking.assignment import Groups, best
+from reticent.release.asking.assignment import Groups, best, each_best
 
 ROUNDING = 2.0**-50
 
@@ -35,9 +35,8 @@ class Pairs:
         return replace(self, low=-self.high, high=-self.low)
 
     def count(self) -> tuple[int, int]:
-        most = best(self.groups, self.may.astype(float))[0].sum()
-        least = -best(self.groups, -(~self.spare).astype(float))[0].sum()
-        return round(least), round(most)
+        most, least = each_best(self.groups, self.may.astype(float), -(~self.spare).astype(float))
+        return round(-least.sum()), round(most.sum())
 
     def ends(self, aggregate: str) -> tuple[Any, Any] | None:
         """The least and the greatest; None where no table selects a row."""
@@ -68,7 +67,7 @@ class Pairs:
         """Nothing selected would be best, and is NULL: the best with one pair selected, tried from the best pair on."""
         found = -np.inf
         worth = np.where(self.spare, np.where(self.may, np.maximum(self.high, 0.0), 0.0), self.high).astype(float)
-        group, row, value = _met(self.groups, "group")
+        group, row, value = _met(self.groups)
         kept = self.may[row, value]
         group, row, value = group[kept], row[kept], value[kept]
         number = self.high[row, value].astype(float)
@@ -90,13 +89,13 @@ class Pairs:
             mean = total / rows
 
     def top(self) -> float:
-        _, row, value = _met(self.groups)
+        row, value = _together(self.groups)
         kept = self.may[row, value]
         return float(self.high[row, value][kept].max())
 
     def least_max(self) -> float:
         """The least threshold that every selected number of some table keeps."""
-        _, row, value = _met(self.groups)
+        row, value = _together(self.groups)
         steps = np.unique(self.low[row, value][self.may[row, value]])
         first, last = 0, len(steps) - 1
         while first < last:
@@ -121,12 +120,24 @@ class Pairs:
         return value + off * (len(self.groups.rows[2]) + 1)
 
 
-def _met(groups: Groups, *apart: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(group, row type, value type) of all pairs that some group has, each once; `apart`: once in each group."""
+def _met(groups: Groups) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(group, row type, value type) of all pairs of each group."""
     rows = pl.DataFrame({"group": groups.rows[0], "row": groups.rows[1]}).unique()
     values = pl.DataFrame({"group": groups.values[0], "value": groups.values[1]}).unique()
-    found = rows.join(values, on="group").unique([*apart, "row", "value"], keep="first", maintain_order=True)
+    found = rows.join(values, on="group").unique(maintain_order=True)
     return found["group"].to_numpy(), found["row"].to_numpy(), found["value"].to_numpy()
+
+
+def _together(groups: Groups) -> tuple[np.ndarray, np.ndarray]:
+    """(row type, value type) of all pairs that some group has, each once."""
+    found = []
+    for row in np.unique(groups.rows[1]):
+        here = np.zeros(groups.many, bool)
+        here[groups.rows[0][groups.rows[1] == row]] = True
+        values = np.unique(groups.values[1][here[groups.values[0]]])
+        found.append(np.column_stack([np.full(len(values), row), values]))
+    pairs = np.concatenate([np.empty((0, 2), np.int64), *found])
+    return pairs[:, 0], pairs[:, 1]
 
 
 def _without(groups: Groups, row: int, value: int) -> Groups:

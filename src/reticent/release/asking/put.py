@@ -56,7 +56,8 @@ class Put:
             column = manifest.sensitive.name
         entries = {entry.name: entry for entry in manifest.named(Role.QUASI)} if labels else {}
         asked = {atom.column for atom in atoms(condition)} | {column}
-        return cls(Rows(frame, entries), condition, question.aggregate, column, bool(asked & named))
+        rows = Rows(frame, entries) if chosen is not None else question.known.setdefault("rows", Rows(frame, entries))
+        return cls(rows, condition, question.aggregate, column, bool(asked & named))
 
     def one_by_one(self, weight: np.ndarray | None = None) -> Answer:
         """Where every row stands for itself: what is uncertain is where in its labels it lies."""

@@ -87,9 +87,9 @@ class Redrawn:
     def answer(self, condition: Condition | None, aggregate: str, column: str | None, *, by: str) -> Answer:
         refuse_extremes(aggregate)
         scores = Scores.of(self.rows, self.values, condition, column)
-        wide = len(self.values)
-        seen = np.zeros(scores.selected.shape)
-        np.add.at(seen.reshape(-1), scores.of_row * wide + self.shown, 1)
+        types, wide = scores.selected.shape
+        word = scores.of_row * wide + self.shown
+        seen = np.bincount(word, minlength=types * wide).reshape(types, wide).astype(float)
         score = scores.selected if aggregate == "count" else scores.number
         total, error = self.total(seen, score)
         if by == "em":

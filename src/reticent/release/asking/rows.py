@@ -26,11 +26,15 @@ FAR = 1 << 62  # where whole numbers end that may be anything
 
 @dataclass(eq=False)
 class Rows:
-    """`labels` are the columns that are published as labels; the others are exact.  Codes are found once for each column."""
+    """`labels` are the columns that are published as labels; the others are exact.  Codes are found once for each column.
+
+    `combined`: by columns, the combination of their labels that each row has, and a row that has each.
+    """
 
     frame: pl.DataFrame
     labels: dict[str, ColumnEntry]
     numbered: dict[str, tuple[np.ndarray, pl.Series]] = field(default_factory=dict)
+    combined: dict[tuple[str, ...], tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.frame)

@@ -1,0 +1,41 @@
+"""Where a figure is on its way to as rows are added: along a power of their number, between a hopeful and a doubtful line."""
+
+from __future__ import annotations
+
+import pytest
+
+from reticent.compare.growth import Way, may_overtake
+
+
+def figure(low: float, high: float | None = None) -> dict:
+    high = low if high is None else high
+    return {"low": low, "high": high, "value": (low + high) / 2}
+
+
+def test_a_figure_that_falls_as_one_over_a_root_goes_on_to_do_so():
+    way = Way.of(figure(0.4), figure(0.2), times=4, further=16, less=True)
+    assert way.hopeful == pytest.approx(0.05) and way.doubtful == pytest.approx(0.05)
+
+
+def test_a_spread_opens_the_way():
+    way = Way.of(figure(0.38, 0.42), figure(0.19, 0.21), times=4, further=16, less=True)
+    assert way.hopeful < 0.05 < way.doubtful
+
+
+def test_where_more_is_better_what_is_missing_to_all_of_it_shrinks():
+    way = Way.of(figure(0.6), figure(0.8), times=4, further=4, less=False)
+    assert way.hopeful == pytest.approx(0.9) == way.doubtful
+
+
+def test_nothing_is_less_than_none():
+    assert Way.of(figure(0.1), figure(0.0), times=4, further=16, less=True).hopeful == 0
+    assert Way.of(figure(0.0), figure(0.0), times=4, further=16, less=True) == Way(0.0, 0.0)
+    assert Way.of(figure(0.0), figure(0.1), times=4, further=16, less=True).hopeful <= 0.1  # no way is known
+
+
+def test_who_may_overtake_is_who_hopes_for_more_than_the_first_may_doubt():
+    small = {"first": figure(0.13), "steep": figure(0.35), "flat": figure(0.23)}
+    large = {"first": figure(0.10), "steep": figure(0.195), "flat": figure(0.20), "new": figure(0.5)}
+    assert may_overtake(small, large, "first", times=4, further=2, less=True) == ["new"]  # of it no way is known
+    assert may_overtake(small, large, "first", times=4, further=60, less=True) == ["steep", "new"]
+    assert may_overtake(small, {"first": large["first"]}, "first", times=4, further=60, less=True) == []
