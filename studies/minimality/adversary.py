@@ -28,9 +28,8 @@ AXIS = tuple("0123456789")
 NAMES = "abcdef"
 Points = tuple[tuple[int, ...], ...]  # each person's quasi-identifiers
 Table = tuple[int, ...]  # each person's sensitive value
-Release = tuple[
-    tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]], ...
-]  # (least, greatest, counts) of each group
+Covers = tuple[Any, ...]  # (least, greatest) of each quasi-identifier, or the people themselves where a release shows them
+Release = tuple[tuple[Covers, tuple[int, ...]], ...]  # (what covers its people, counts) of each group
 Belief = tuple[Fraction, ...]
 
 
@@ -49,8 +48,20 @@ def published(method: Any, promise: Any, points: Points, table: Table, key: int)
     """What the recipient sees: each group's label and how often it holds each value."""
     job = rt.Job(columns=columns(len(points[0]), max(table) + 1), promises=[promise], method=method)
     planned = rt.plan(job, cells=counted(points, table), seed=key)
-    parts = (planned.boxes.first.T, planned.boxes.last.T, planned.histogram())
-    return tuple(sorted(zip(*(map(tuple, part.tolist()) for part in parts), strict=True)))
+    counts = [tuple(row) for row in planned.histogram().tolist()]
+    if method.kind == "anatomized":
+        return tuple(sorted(zip(together(planned), counts, strict=True)))
+    ends = (map(tuple, part.T.tolist()) for part in (planned.boxes.first, planned.boxes.last))
+    return tuple(sorted(zip(zip(*ends, strict=True), counts, strict=True)))
+
+
+def together(planned: Any) -> list[Covers]:
+    """The people of each group, by their quasi-identifiers: what an anatomized release shows."""
+    groups = planned.recipe.as_groups()
+    found: list[list[tuple[int, ...]]] = [[] for _ in groups.sizes]
+    for group, cell, many in zip(groups.group.tolist(), groups.cell.tolist(), groups.quota.tolist(), strict=True):
+        found[group] += [tuple(groups.cells.codes[cell].tolist())] * many
+    return [("people", tuple(sorted(held))) for held in found]
 
 
 @cache
@@ -73,17 +84,25 @@ def consistent(points: Points, table: Table, release: Release) -> bool:
     """Whether people with these values could stand behind these labels, whatever the method."""
     if not release:
         return not points
-    (lower, upper, counts), rest = release[0], release[1:]
-    covered = [
-        at for at, point in enumerate(points) if all(a <= p <= b for a, p, b in zip(lower, point, upper, strict=True))
-    ]
+    (covers, counts), rest = release[0], release[1:]
+    covered = [at for at, point in enumerate(points) if covering(covers, point)]
     wanted = Counter({value: count for value, count in enumerate(counts) if count})
     for chosen in combinations(covered, sum(counts)):
-        if Counter(table[at] for at in chosen) == wanted:
+        if Counter(table[at] for at in chosen) == wanted and may_be(covers, [points[at] for at in chosen]):
             left = [at for at in range(len(points)) if at not in chosen]
             if consistent(tuple(points[at] for at in left), tuple(table[at] for at in left), rest):
                 return True
     return False
+
+
+def covering(covers: Covers, point: tuple[int, ...]) -> bool:
+    first, last = covers
+    return point in last if first == "people" else all(a <= p <= b for a, p, b in zip(first, point, last, strict=True))
+
+
+def may_be(covers: Covers, held: list[tuple[int, ...]]) -> bool:
+    """Whether these are the people of the group, where the release shows them."""
+    return covers[0] != "people" or covers[1] == tuple(sorted(held))
 
 
 def beliefs(weights: Counter[Table], values: int) -> list[Belief]:
