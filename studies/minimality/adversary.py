@@ -28,7 +28,9 @@ AXIS = tuple("0123456789")
 NAMES = "abcdef"
 Points = tuple[tuple[int, ...], ...]  # each person's quasi-identifiers
 Table = tuple[int, ...]  # each person's sensitive value
-Covers = tuple[Any, ...]  # (least, greatest) of each quasi-identifier, or the people themselves where a release shows them
+Covers = tuple[
+    Any, ...
+]  # (least, greatest) of each quasi-identifier, or the people themselves where a release shows them
 Release = tuple[tuple[Covers, tuple[int, ...]], ...]  # (what covers its people, counts) of each group
 Belief = tuple[Fraction, ...]
 

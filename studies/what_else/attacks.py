@@ -66,7 +66,9 @@ def main() -> None:
         for letter in LINES:
             if found := list(by(letter, frame, columns)):
                 save(options.out / f"by-{letter}-{slug}.csv", found)
-                title = f"{name}: how often guesses are right by Mondrian's releases, and a control with shuffled values"
+                title = (
+                    f"{name}: how often guesses are right by Mondrian's releases, and a control with shuffled values"
+                )
                 chart = line_chart(found, letter, "right", title)
                 (options.out / f"by-{letter}-{slug}.svg").write_text(chart, encoding="utf-8")
 

@@ -46,7 +46,7 @@ def test_of_more_boxes_than_asked_for_the_densest_are_kept(monkeypatch):
     point, group, people = sight.memberships(points, np.ones(60, int), 2)
     density = sight.counts.sum(axis=1) / sight.room
     for at in range(60):
-        over = np.flatnonzero(((sight.first.T <= points[at]) & (points[at] <= sight.last.T)).all(axis=1))
+        over = np.flatnonzero(((points[at] >= sight.first.T) & (points[at] <= sight.last.T)).all(axis=1))
         best = np.sort(density[over])[::-1][:2]
         assert np.allclose(density[group[point == at]], best[best > 0])
         assert people[point == at].sum() == pytest.approx(1 if best.any() else 0)

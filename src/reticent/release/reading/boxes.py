@@ -23,7 +23,10 @@ from reticent.table.cells import Cells, distinct_rows
 from reticent.table.domain import Domain
 
 CHUNK = 256  # points looked at together
-LARGE, SPARSE = 20_000_000, 16  # of so many pairs of a point and a box, those that meet are listed if they are one in so many
+LARGE, SPARSE = (
+    20_000_000,
+    16,
+)  # of so many pairs of a point and a box, those that meet are listed if they are one in so many
 
 
 @dataclass(frozen=True, eq=False)
