@@ -57,12 +57,21 @@ ANSWERS = ("targets", "success", "low", "high", "baseline", "control", "control_
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("tables", nargs="*", metavar="TABLE", help=", ".join(TABLES))
+    parser.add_argument("--more", action="store_true", help="only the promises that the file lacks: go on after a stop")
+    parser.add_argument("--at-most", type=int, default=len(PROMISES), help="so many promises of each table in this run")
     parser.add_argument("--out", type=Path, default=RESULTS)
     options = parser.parse_args()
     for name in options.tables or TABLES:
         frame, columns = table(name)
         slug = name.replace(" ", "-")
-        save_each(options.out / f"attacks-{slug}.csv", rows(frame, columns))
+        path = options.out / f"attacks-{slug}.csv"
+        had = saved(path) if options.more and path.exists() else []
+        left = [promise for promise in PROMISES if promise not in {row["promise"] for row in had}]
+        for promise in left[: options.at_most]:  # saved one by one: a run that is stopped leaves what it measured
+            had += rows(frame, columns, promise)
+            save(path, had)
+        if len(left) > options.at_most:
+            continue
         for letter in LINES:
             if found := list(by(letter, frame, columns)):
                 save(options.out / f"by-{letter}-{slug}.csv", found)
@@ -73,16 +82,9 @@ def main() -> None:
                 (options.out / f"by-{letter}-{slug}.svg").write_text(chart, encoding="utf-8")
 
 
-def save_each(path: Path, found: Iterator[dict[str, Any]]) -> None:
-    """Row by row: a run that is stopped leaves what it measured."""
-    with path.open("w", newline="") as file:
-        writer = None
-        for row in found:
-            writer = writer or csv.DictWriter(file, list(row), lineterminator="\n")
-            if not file.tell():
-                writer.writeheader()
-            writer.writerow(row)
-            file.flush()
+def saved(path: Path) -> list[dict[str, Any]]:
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
 
 
 def table(name: str) -> tuple[pl.DataFrame, dict[str, Any]]:
@@ -105,23 +107,22 @@ def released(frame: Any, columns: dict[str, Any], promise: Any, method: Any) -> 
     return rt.publish(job, frame=frame, seed=1)
 
 
-def rows(frame: Any, columns: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def rows(frame: Any, columns: dict[str, Any], promised: str) -> Iterator[dict[str, Any]]:
     number = next(name for name, column in columns.items() if column.type == "numeric")
-    for promised, promise in PROMISES.items():
-        second = None
-        for name, (method, kept) in METHODS.items():
-            if promised[0] not in kept:
-                continue
-            named = {"method": name, "promise": promised}
-            try:
-                made = released(frame, columns, promise, method)
-                second = second or released(frame, columns, promise, rt.Mondrian(weights={number: 3}))
-            except rt.PromiseUnreachable as error:
-                yield row(named, "", why=error.what)
-                continue
-            for attack in ATTACKS:
-                given = {"joined": [second]} if attack == "composition" else GIVEN.get(attack, {})
-                yield measured(made, frame, attack, given, named)
+    promise, second = PROMISES[promised], None
+    for name, (method, kept) in METHODS.items():
+        if promised[0] not in kept:
+            continue
+        named = {"method": name, "promise": promised}
+        try:
+            made = released(frame, columns, promise, method)
+            second = second or released(frame, columns, promise, rt.Mondrian(weights={number: 3}))
+        except rt.PromiseUnreachable as error:
+            yield row(named, "", why=error.what)
+            continue
+        for attack in ATTACKS:
+            given = {"joined": [second]} if attack == "composition" else GIVEN.get(attack, {})
+            yield measured(made, frame, attack, given, named)
 
 
 def measured(made: rt.Release, frame: Any, attack: str, given: dict[str, Any], named: dict[str, str]) -> dict[str, Any]:

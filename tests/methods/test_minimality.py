@@ -61,10 +61,9 @@ def test_of_six_people_burel_exceeds_basic_beta_most_often_of_all_methods(settin
 
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_where_a_promise_is_exceeded_at_all_somebody_is_certain(setting: str):
-    """But for groups that do not look at sensitive values, or are drawn with a secret key."""
-    less = ("mondrian (blind)", "mondrian (drawn)" if setting == "secret" else "")
+    """But for groups that do not look at sensitive values."""
     for row in summary(saved(setting)):
-        assert (row["worst"] == 1) or not row["exceeding"] or row["method"] in less
+        assert (row["worst"] == 1) or not row["exceeding"] or row["method"] == "mondrian (blind)"
 
 
 @pytest.mark.parametrize("method", ["mondrian", "mondrian (median)"])
