@@ -49,21 +49,23 @@ def tables(counts: Sequence[int]) -> list[Table]:
 def published(method: Any, promise: Any, points: Points, table: Table, key: int) -> Release:
     """What the recipient sees: each group's label and how often it holds each value."""
     job = rt.Job(columns=columns(len(points[0]), max(table) + 1), promises=[promise], method=method)
+    if method.kind == "anatomized":
+        return shown(rt.publish(job, frame=framed(points, table), seed=key), max(table) + 1)
     planned = rt.plan(job, cells=counted(points, table), seed=key)
     counts = [tuple(row) for row in planned.histogram().tolist()]
-    if method.kind == "anatomized":
-        return tuple(sorted(zip(together(planned), counts, strict=True)))
     ends = (map(tuple, part.T.tolist()) for part in (planned.boxes.first, planned.boxes.last))
     return tuple(sorted(zip(zip(*ends, strict=True), counts, strict=True)))
 
 
-def together(planned: Any) -> list[Covers]:
-    """The people of each group, by their quasi-identifiers: what an anatomized release shows."""
-    groups = planned.recipe.as_groups()
-    found: list[list[tuple[int, ...]]] = [[] for _ in groups.sizes]
-    for group, cell, many in zip(groups.group.tolist(), groups.cell.tolist(), groups.quota.tolist(), strict=True):
-        found[group] += [tuple(groups.cells.codes[cell].tolist())] * many
-    return [("people", tuple(sorted(held))) for held in found]
+def shown(release: Any, values: int) -> Release:
+    """An anatomized release: the people of each group by their quasi-identifiers, and its counts."""
+    held: dict[int, list[tuple[int, ...]]] = {}
+    for *point, group in release.tables["quasi"].iter_rows():
+        held.setdefault(group, []).append(tuple(map(int, point)))
+    counts = {group: [0] * values for group in held}
+    for group, value, count in release.tables["sensitive"].iter_rows():
+        counts[group][NAMES.index(value)] += count
+    return tuple(sorted((("people", tuple(sorted(held[group]))), tuple(counts[group])) for group in held))
 
 
 @cache
@@ -73,13 +75,16 @@ def columns(quasi: int, values: int) -> dict[str, rt.Column]:
     return {**{f"q{at}": rt.quasi(order=AXIS) for at in range(quasi)}, "s": rt.sensitive(hierarchy=tree)}
 
 
+def framed(points: Points, table: Table) -> pl.DataFrame:
+    axes = {f"q{at}": [AXIS[place] for place in axis] for at, axis in enumerate(zip(*points, strict=True))}
+    return pl.DataFrame({**axes, "s": [NAMES[value] for value in table]})
+
+
 @lru_cache(maxsize=1_000)
 def counted(points: Points, table: Table) -> Any:
     """The cells of these people: every method and key plans on the same."""
-    axes = {f"q{at}": [AXIS[place] for place in axis] for at, axis in enumerate(zip(*points, strict=True))}
-    frame = pl.DataFrame({**axes, "s": [NAMES[value] for value in table]})
-    job = rt.Job(columns=columns(len(axes), max(table) + 1), promises=[rt.KAnonymity(2)])
-    return rt.count(job, frame=frame)
+    job = rt.Job(columns=columns(len(points[0]), max(table) + 1), promises=[rt.KAnonymity(2)])
+    return rt.count(job, frame=framed(points, table))
 
 
 def consistent(points: Points, table: Table, release: Release) -> bool:

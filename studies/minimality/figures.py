@@ -12,7 +12,6 @@ from typing import Any
 
 import reticent as rt
 from studies.minimality.adversary import attacked, exceeds, people
-from studies.minimality.drawn import Drawn
 
 Row = dict[str, Any]
 
@@ -39,7 +38,6 @@ METHODS = {
     "mondrian": rt.Mondrian(),
     "mondrian (median)": rt.Mondrian(cuts="median"),
     "mondrian (blind)": rt.Mondrian(cuts="blind"),
-    "mondrian (drawn)": Drawn(slack=0.1),
     "mosaic": rt.Mosaic(effort="quick", threads=1),
     "burel": rt.Burel(),
     "sabre": rt.Sabre(),

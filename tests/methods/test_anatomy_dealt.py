@@ -15,7 +15,7 @@ import pytest
 import reticent as rt
 from reticent.methods.anatomy import Anatomy
 from reticent.models.promises import Promises
-from studies.minimality.adversary import Belief, Points, Release, beliefs, counted, people, tables, together
+from studies.minimality.adversary import Belief, Points, Release, beliefs, counted, people, tables
 
 HALF = Promises.of([rt.ProbabilisticLDiversity(2)])
 
@@ -33,9 +33,13 @@ class Deal:
         rows[:] = rows[list(next(self.orders))]
 
 
-class Planned:
-    def __init__(self, recipe):
-        self.recipe = recipe
+def members(recipe) -> list[tuple[str, tuple]]:
+    """The people of each group, by their quasi-identifiers."""
+    groups = recipe.as_groups()
+    found: list[list[tuple[int, ...]]] = [[] for _ in groups.sizes]
+    for group, cell, many in zip(groups.group.tolist(), groups.cell.tolist(), groups.quota.tolist(), strict=True):
+        found[group] += [tuple(groups.cells.codes[cell].tolist())] * many
+    return [("people", tuple(sorted(held))) for held in found]
 
 
 def behind(points: Points, counts: tuple[int, ...]) -> dict[Release, Counter]:
@@ -46,7 +50,7 @@ def behind(points: Points, counts: tuple[int, ...]) -> dict[Release, Counter]:
         for orders in product(*(permutations(range(count)) for count in counts)):
             recipe = Anatomy().plan(cells, HALF, Deal(orders))
             held = map(tuple, recipe.as_groups().histogram(0).tolist())
-            found[tuple(zip(together(Planned(recipe)), held, strict=True))][table] += 1
+            found[tuple(zip(members(recipe), held, strict=True))][table] += 1
     return found
 
 

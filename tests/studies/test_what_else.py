@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 import reticent as rt
-from reticent.attacks.overlap import overlap
+from reticent import catalogue
 from studies.beta_likeness import tables
-from studies.what_else import attacks, labels, overlaps, table
+from studies.what_else import attacks, labels, table
 
 RESULTS = Path(__file__).resolve().parents[2] / "studies" / "what_else" / "results"
 
@@ -79,6 +79,11 @@ def test_a_row_of_the_study_of_attacks_has_what_was_reached_beside_its_control_o
     assert found["success"] == "" and "quasi-identifiers as they are" in found["why"]
 
 
+def test_the_study_tries_every_attack_there_is():
+    assert set(attacks.ATTACKS) == set(catalogue.ATTACKS)
+    assert set(attacks.FILES_ALONE) == {name for name, row in catalogue.ATTACKS.items() if not row.needs_source}
+
+
 @pytest.mark.parametrize("name", attacks.TABLES)
 def test_every_attack_was_tried_on_every_method_and_promise_of_every_table(name):
     found = {(row["method"], row["promise"], row["attack"]): row for row in table.saved(name)}
@@ -103,16 +108,3 @@ def test_every_table_has_its_charts(name, letter):
 
 def test_the_readme_prints_the_files():
     assert table.printed() in table.README.read_text(encoding="utf-8")
-
-
-def test_a_repair_takes_every_counted_table_below_the_promise_and_costs_loss():
-    few, columns = tables.census(500)
-    promise = rt.ProbabilisticLDiversity(2)
-    cells = rt.count(rt.Job(columns=columns, promises=[promise]), frame=few.select(list(columns)))
-    made = rt.plan(rt.Job(columns=columns, promises=[promise], method=rt.Mosaic(effort="quick")), cells=cells, seed=1)
-    before = overlap(made.seen())
-    mended, rounds = overlaps.repaired(made)
-    assert before.beside["tables_exceeds"] > 0 and rounds > 0 and mended.loss > made.loss
-    after = overlap(mended.seen())
-    assert after.beside["tables_exceeds"] == 0 and after.beside["worst_group"] <= 0.5
-    assert int(mended.sizes.sum()) == 500
