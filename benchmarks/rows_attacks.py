@@ -1,6 +1,6 @@
 """Each attack on a release of 500,000 people, with its control, against publishing the release: at most ten times as long.
 
-An attack that samples says of how many people in the note: `linkability` tries 2,000, `definetti` learns from the groups of 50,000
+An attack that samples says of how many people in the note: `linkability` tries 2,000, `definetti` learns from the groups of 30,000
 combinations, controls of others are those of 50,000 combinations, `singling-out` at most 200,000 ends of a column,
 `minimality` deals values anew 24 times.  `similarity` needs a sensitive hierarchy, `corruption`, `eligibility` and `algorithm` need other
 kinds of releases or a stage; they are not here.

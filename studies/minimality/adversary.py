@@ -28,9 +28,10 @@ AXIS = tuple("0123456789")
 NAMES = "abcdef"
 Points = tuple[tuple[int, ...], ...]  # each person's quasi-identifiers
 Table = tuple[int, ...]  # each person's sensitive value
-Release = tuple[
-    tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]], ...
-]  # (least, greatest, counts) of each group
+Covers = tuple[
+    Any, ...
+]  # (least, greatest) of each quasi-identifier, or the people themselves where a release shows them
+Release = tuple[tuple[Covers, tuple[int, ...]], ...]  # (what covers its people, counts) of each group
 Belief = tuple[Fraction, ...]
 
 
@@ -48,9 +49,23 @@ def tables(counts: Sequence[int]) -> list[Table]:
 def published(method: Any, promise: Any, points: Points, table: Table, key: int) -> Release:
     """What the recipient sees: each group's label and how often it holds each value."""
     job = rt.Job(columns=columns(len(points[0]), max(table) + 1), promises=[promise], method=method)
+    if method.kind == "anatomized":
+        return shown(rt.publish(job, frame=framed(points, table), seed=key), max(table) + 1)
     planned = rt.plan(job, cells=counted(points, table), seed=key)
-    parts = (planned.boxes.first.T, planned.boxes.last.T, planned.histogram())
-    return tuple(sorted(zip(*(map(tuple, part.tolist()) for part in parts), strict=True)))
+    counts = [tuple(row) for row in planned.histogram().tolist()]
+    ends = (map(tuple, part.T.tolist()) for part in (planned.boxes.first, planned.boxes.last))
+    return tuple(sorted(zip(zip(*ends, strict=True), counts, strict=True)))
+
+
+def shown(release: Any, values: int) -> Release:
+    """An anatomized release: the people of each group by their quasi-identifiers, and its counts."""
+    held: dict[int, list[tuple[int, ...]]] = {}
+    for *point, group in release.tables["quasi"].iter_rows():
+        held.setdefault(group, []).append(tuple(map(int, point)))
+    counts = {group: [0] * values for group in held}
+    for group, value, count in release.tables["sensitive"].iter_rows():
+        counts[group][NAMES.index(value)] += count
+    return tuple(sorted((("people", tuple(sorted(held[group]))), tuple(counts[group])) for group in held))
 
 
 @cache
@@ -60,30 +75,41 @@ def columns(quasi: int, values: int) -> dict[str, rt.Column]:
     return {**{f"q{at}": rt.quasi(order=AXIS) for at in range(quasi)}, "s": rt.sensitive(hierarchy=tree)}
 
 
+def framed(points: Points, table: Table) -> pl.DataFrame:
+    axes = {f"q{at}": [AXIS[place] for place in axis] for at, axis in enumerate(zip(*points, strict=True))}
+    return pl.DataFrame({**axes, "s": [NAMES[value] for value in table]})
+
+
 @lru_cache(maxsize=1_000)
 def counted(points: Points, table: Table) -> Any:
     """The cells of these people: every method and key plans on the same."""
-    axes = {f"q{at}": [AXIS[place] for place in axis] for at, axis in enumerate(zip(*points, strict=True))}
-    frame = pl.DataFrame({**axes, "s": [NAMES[value] for value in table]})
-    job = rt.Job(columns=columns(len(axes), max(table) + 1), promises=[rt.KAnonymity(2)])
-    return rt.count(job, frame=frame)
+    job = rt.Job(columns=columns(len(points[0]), max(table) + 1), promises=[rt.KAnonymity(2)])
+    return rt.count(job, frame=framed(points, table))
 
 
 def consistent(points: Points, table: Table, release: Release) -> bool:
     """Whether people with these values could stand behind these labels, whatever the method."""
     if not release:
         return not points
-    (lower, upper, counts), rest = release[0], release[1:]
-    covered = [
-        at for at, point in enumerate(points) if all(a <= p <= b for a, p, b in zip(lower, point, upper, strict=True))
-    ]
+    (covers, counts), rest = release[0], release[1:]
+    covered = [at for at, point in enumerate(points) if covering(covers, point)]
     wanted = Counter({value: count for value, count in enumerate(counts) if count})
     for chosen in combinations(covered, sum(counts)):
-        if Counter(table[at] for at in chosen) == wanted:
+        if Counter(table[at] for at in chosen) == wanted and may_be(covers, [points[at] for at in chosen]):
             left = [at for at in range(len(points)) if at not in chosen]
             if consistent(tuple(points[at] for at in left), tuple(table[at] for at in left), rest):
                 return True
     return False
+
+
+def covering(covers: Covers, point: tuple[int, ...]) -> bool:
+    first, last = covers
+    return point in last if first == "people" else all(a <= p <= b for a, p, b in zip(first, point, last, strict=True))
+
+
+def may_be(covers: Covers, held: list[tuple[int, ...]]) -> bool:
+    """Whether these are the people of the group, where the release shows them."""
+    return covers[0] != "people" or covers[1] == tuple(sorted(held))
 
 
 def beliefs(weights: Counter[Table], values: int) -> list[Belief]:

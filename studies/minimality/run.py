@@ -10,7 +10,7 @@ import argparse
 import csv
 from pathlib import Path
 
-from studies.minimality.figures import SETTINGS, Row, figure, summary
+from studies.minimality.figures import ANY_DEAL, SETTINGS, Row, figure, pairs, summary
 
 RESULTS = Path(__file__).parent / "results"
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -25,20 +25,24 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("settings", nargs="*", metavar="SETTING", help=", ".join(SETTINGS))
     parser.add_argument("--out", type=Path, default=RESULTS)
+    parser.add_argument("--lacking", action="store_true", help="measure only what results/ lacks")
     parser.add_argument("--docs", action="store_true", help="write the tables of README.md and docs/ anew")
     options = parser.parse_args()
     unknown = set(options.settings) - set(SETTINGS)
     if unknown:
         parser.error(f"no such setting: {', '.join(sorted(unknown))}; known are {', '.join(SETTINGS)}")
     for name in options.settings or SETTINGS:
-        save(options.out, name)
+        save(options.out, name, options.lacking)
     print(shares(options.out))
     if options.docs:
         write_docs()
 
 
-def save(folder: Path, name: str) -> None:
-    rows = list(figure(name))
+def save(folder: Path, name: str, lacking: bool = False) -> None:
+    had = saved(name, folder) if lacking else []
+    known = {(row["promise"], row["method"]) for row in had}
+    rows = had + list(figure(name, [pair for pair in pairs(name) if pair not in known]))
+    rows.sort(key=lambda row: [*pairs(name)].index((row["promise"], row["method"])))
     folder.mkdir(parents=True, exist_ok=True)
     with open(folder / f"{name}.csv", "w", newline="", encoding="utf-8") as handle:
         writer = csv.DictWriter(handle, list(rows[0]), lineterminator="\n")
@@ -91,7 +95,8 @@ def shares(folder: Path = RESULTS) -> str:
     lines = [f"| promise | method | {' | '.join(names)} |", "|---|---|" + "---|" * len(names)]
     for promise, method in pairs:
         # Without draws a secret key changes nothing; anything else that is absent was not run.
-        lacking = {name: "as `line`" if name == "secret" else "not run" for name in names}
+        secret = "0 % (every deal)" if method in ANY_DEAL else "as `line`"
+        lacking = {name: secret if name == "secret" else "not run" for name in names}
         cells = (above.get((promise, method, name), lacking[name]) for name in names)
         lines.append(f"| {promise} | `{method}` | {' | '.join(cells)} |")
     return "\n".join(lines)

@@ -1,9 +1,10 @@
 """All attacks x all methods x usual promises:  python -m studies.what_else.attacks [TABLE ...]
 
-attacks-<table>.csv has a row for each method, promise and attack that applies: what it reached, its control, and how.  Tables are
-4,000 rows drawn at random, because overlaps and joins take minutes on more; `mosaic` is quick; one seed.  Attacks sample by themselves
+attacks-<table>.csv has a row for each method, promise and attack: what it reached, its control, and how; where an attack does not
+apply to a release, `why` says it.  Tables are 4,000 rows drawn at random; `mosaic` is quick; one seed.  Attacks sample by themselves
 where they say so: `minimality` draws values anew 24 times, `linkability` tries 2,000 people.  `composition` joins each release with
-a Mondrian of the same promise that weighs the first number 3.  by-l-<table>.csv and its chart have guesses against l by Mondrian.
+a Mondrian of the same promise that weighs the first number 3.  by-l-<table>.csv and by-beta-<table>.csv, and their charts, have
+guesses against l and beta by Mondrian.  `studies.what_else.table` prints the README's table from the files.
 """
 
 from __future__ import annotations
@@ -24,68 +25,68 @@ from studies.what_else.labels import RESULTS, save
 
 ROWS = 4_000
 PROMISES: dict[str, Any] = {
-    "k = 5": rt.KAnonymity(5),
-    "l = 3": rt.ProbabilisticLDiversity(3),
-    "beta = 2": rt.BetaLikeness(2),
-    "t = 0.3": rt.TCloseness("0.3"),
+    **{f"k = {k}": rt.KAnonymity(k) for k in (5, 10)},
+    **{f"l = {number}": rt.ProbabilisticLDiversity(number) for number in (2, 3, 5)},
+    **{f"beta = {beta}": rt.BetaLikeness(beta) for beta in (2, 4)},
+    **{f"t = {t}": rt.TCloseness(t) for t in ("0.2", "0.3")},
 }
-METHODS: dict[str, tuple[Any, tuple[str, ...]]] = {
-    "mondrian": (rt.Mondrian(), tuple(PROMISES)),
-    "mondrian, blind": (rt.Mondrian(cuts="blind"), tuple(PROMISES)[1:]),
-    "mosaic": (rt.Mosaic(effort="quick"), tuple(PROMISES)),
-    "burel": (rt.Burel(), ("beta = 2",)),
-    "sabre": (rt.Sabre(), ("t = 0.3",)),
-    "anatomy": (rt.Anatomy(), ("l = 3",)),
+METHODS: dict[str, tuple[Any, str]] = {  # and the promises, by their letters
+    "mondrian": (rt.Mondrian(), "klbt"),
+    "mondrian, sets": (rt.Mondrian(labels="sets"), "klbt"),
+    "mondrian, blind": (rt.Mondrian(cuts="blind"), "lbt"),
+    "mosaic": (rt.Mosaic(effort="quick"), "klbt"),
+    "burel": (rt.Burel(), "b"),
+    "sabre": (rt.Sabre(), "t"),
+    "anatomy": (rt.Anatomy(), "l"),
+    "beta-perturbation": (rt.BetaPerturbation(), "b"),
 }
+"""Methods that keep none of these promises (distribution, perturbed-generalization) have studies of their own."""
 GIVEN = {"background": {"bandwidth": "0.3", "t": "0.2"}}
-ATTACKS = ("naive-bayes", "definetti", "skewness", "background", "singling-out", "linkability", "inference", "downcoding",
-           "overlap", "composition", "minimality")  # fmt: skip
-"""The others are of releases with withheld, perturbed or transformed values; similarity needs families of values, which these lack."""
-UNJOINED = {("composition", "burel"), ("composition", "sabre"), ("overlap", "sabre")}
-"""Nearly every label of these covers nearly everybody: balancing takes minutes for some thousand people."""
+ATTACKS = ("naive-bayes", "definetti", "skewness", "similarity", "background", "singling-out", "linkability", "inference",
+           "downcoding", "overlap", "composition", "minimality", "corruption", "eligibility", "matrix", "matrix-learned",
+           "algorithm")  # fmt: skip
+FILES_ALONE = ("eligibility", "algorithm")  # need no source
 TABLES = ("adult30k", "teachers", "deaths", "time use")
-DIVERSITIES = (2, 3, 4, 5)
-BY_L = ("naive-bayes", "definetti", "skewness", "inference", "minimality")
-ANSWERS = (
-    "targets",
-    "success",
-    "low",
-    "high",
-    "baseline",
-    "control",
-    "control_low",
-    "control_high",
-    "worst_posterior",
-    "promised",
-)
+LINES: dict[str, tuple[Any, tuple[int, ...]]] = {
+    "l": (rt.ProbabilisticLDiversity, (2, 3, 4, 5)),
+    "beta": (rt.BetaLikeness, (1, 2, 3, 4)),
+}
+GUESSES = ("naive-bayes", "definetti", "skewness", "inference", "minimality")
+ANSWERS = ("targets", "success", "low", "high", "baseline", "control", "control_low", "control_high", "worst_posterior",
+           "promised")  # fmt: skip
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("tables", nargs="*", metavar="TABLE", help=", ".join(TABLES))
+    parser.add_argument("--more", action="store_true", help="only the promises that the file lacks: go on after a stop")
+    parser.add_argument("--at-most", type=int, default=len(PROMISES), help="so many promises of each table in this run")
     parser.add_argument("--out", type=Path, default=RESULTS)
     options = parser.parse_args()
     for name in options.tables or TABLES:
         frame, columns = table(name)
         slug = name.replace(" ", "-")
-        save_each(options.out / f"attacks-{slug}.csv", rows(frame, columns))
-        found = list(by_l(frame, columns))
-        if found:
-            save(options.out / f"by-l-{slug}.csv", found)
-            title = f"{name}: how often guesses are right by Mondrian's releases, and a control with shuffled values"
-            (options.out / f"by-l-{slug}.svg").write_text(line_chart(found, "l", "right", title), encoding="utf-8")
+        path = options.out / f"attacks-{slug}.csv"
+        had = saved(path) if options.more and path.exists() else []
+        left = [promise for promise in PROMISES if promise not in {row["promise"] for row in had}]
+        for promise in left[: options.at_most]:  # saved one by one: a run that is stopped leaves what it measured
+            had += rows(frame, columns, promise)
+            save(path, had)
+        if len(left) > options.at_most:
+            continue
+        for letter in LINES:
+            if found := list(by(letter, frame, columns)):
+                save(options.out / f"by-{letter}-{slug}.csv", found)
+                title = (
+                    f"{name}: how often guesses are right by Mondrian's releases, and a control with shuffled values"
+                )
+                chart = line_chart(found, letter, "right", title)
+                (options.out / f"by-{letter}-{slug}.svg").write_text(chart, encoding="utf-8")
 
 
-def save_each(path: Path, found: Iterator[dict[str, Any]]) -> None:
-    """Row by row: a run that is stopped leaves what it measured."""
-    with path.open("w", newline="") as file:
-        writer = None
-        for row in found:
-            writer = writer or csv.DictWriter(file, list(row), lineterminator="\n")
-            if not file.tell():
-                writer.writeheader()
-            writer.writerow(row)
-            file.flush()
+def saved(path: Path) -> list[dict[str, Any]]:
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
 
 
 def table(name: str) -> tuple[pl.DataFrame, dict[str, Any]]:
@@ -108,51 +109,58 @@ def released(frame: Any, columns: dict[str, Any], promise: Any, method: Any) -> 
     return rt.publish(job, frame=frame, seed=1)
 
 
-def rows(frame: Any, columns: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def rows(frame: Any, columns: dict[str, Any], promised: str) -> Iterator[dict[str, Any]]:
     number = next(name for name, column in columns.items() if column.type == "numeric")
-    for promised in PROMISES:
-        second = None
-        for name, (method, kept) in METHODS.items():
-            if promised not in kept:
-                continue
-            try:
-                made = released(frame, columns, PROMISES[promised], method)
-                second = second or released(frame, columns, PROMISES[promised], rt.Mondrian(weights={number: 3}))
-            except rt.PromiseUnreachable:
-                continue
-            for attack in ATTACKS:
-                if (attack, method.name) not in UNJOINED:
-                    given = {"joined": [second]} if attack == "composition" else GIVEN.get(attack, {})
-                    yield from measured(made, frame, attack, given, {"method": name, "promise": promised})
-
-
-def measured(
-    made: rt.Release, frame: Any, attack: str, given: dict[str, Any], named: dict[str, str]
-) -> Iterator[dict[str, Any]]:
-    started = time.process_time()
-    try:
-        found = rt.attack(made, frame, attack, **given).to_dict()
-    except rt.RequestError as error:
-        print(named, attack, error.what, flush=True)
-        return
-    spent = round(time.process_time() - started, 2)
-    short = {key: round(found[key], 4) if isinstance(found[key], float) else found[key] for key in ANSWERS}
-    print(named, attack, short["success"], short["control"], spent, flush=True)
-    yield {**named, "attack": attack, **short, "how": found.get("how", ""), "CPU s": spent}
-
-
-def by_l(frame: Any, columns: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """How often each adversary's guesses are right at each l; the last line is inference's control."""
-    for number in DIVERSITIES:
+    promise, second = PROMISES[promised], None
+    for name, (method, kept) in METHODS.items():
+        if promised[0] not in kept:
+            continue
+        named = {"method": name, "promise": promised}
         try:
-            made = released(frame, columns, rt.ProbabilisticLDiversity(number), rt.Mondrian())
+            made = released(frame, columns, promise, method)
+            second = second or released(frame, columns, promise, rt.Mondrian(weights={number: 3}))
+        except rt.PromiseUnreachable as error:
+            yield row(named, "", why=error.what)
+            continue
+        for attack in ATTACKS:
+            given = {"joined": [second]} if attack == "composition" else GIVEN.get(attack, {})
+            yield measured(made, frame, attack, given, named)
+
+
+def measured(made: rt.Release, frame: Any, attack: str, given: dict[str, Any], named: dict[str, str]) -> dict[str, Any]:
+    started = time.process_time()
+    source = None if attack in FILES_ALONE else frame
+    try:
+        found = rt.attack(made, source, attack, **given).to_dict()
+    except rt.RequestError as error:
+        return row(named, attack, why=error.what)
+    return row(named, attack, found, spent=round(time.process_time() - started, 2))
+
+
+def row(
+    named: dict[str, str], attack: str, found: dict[str, Any] | None = None, *, spent: float | str = "", why: str = ""
+) -> dict[str, Any]:
+    """What an attack answered; empty but for `why` where it did not."""
+    known = found or {}
+    short = {key: round(value, 4) if isinstance(value := known.get(key, ""), float) else value for key in ANSWERS}
+    beside = {"how": known.get("how", ""), "rule": known.get("rule", ""), "CPU s": spent, "why": why}
+    print(*named.values(), attack, short["success"], short["control"], spent, why, flush=True)
+    return {**named, "attack": attack, **short, **beside}
+
+
+def by(letter: str, frame: Any, columns: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """How often each adversary's guesses are right as a promise is loosened or tightened; the last line is inference's control."""
+    promise, values = LINES[letter]
+    for value in values:
+        try:
+            made = released(frame, columns, promise(value), rt.Mondrian())
         except rt.PromiseUnreachable:
-            return
-        for attack in BY_L:
+            continue
+        for attack in GUESSES:
             found = rt.attack(made, frame, attack).to_dict()
-            yield {"l": number, "method": attack, "right": round(found["success"], 4)}
+            yield {letter: value, "method": attack, "right": round(found["success"], 4)}
             if attack == "inference":
-                yield {"l": number, "method": "control", "right": round(found["control"], 4)}
+                yield {letter: value, "method": "control", "right": round(found["control"], 4)}
 
 
 if __name__ == "__main__":

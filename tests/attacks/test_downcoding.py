@@ -12,6 +12,7 @@ import pytest
 
 import reticent as rt
 from reticent.attacks import attack
+from reticent.attacks.downcoding import attack as downcoding
 from reticent.attacks.downcoding.compositions import composition, holds
 from reticent.attacks.downcoding.programme import Column, possible
 from reticent.cli.main import main
@@ -128,6 +129,15 @@ def test_a_file_of_arx_is_measured_and_nothing_is_claimed_of_it():
     found = attack(MADE / "arx.csv", MADE / "arx_source.csv", "downcoding", **roles).to_dict()
     assert not found["provable"] and found["targets"] > 0
     assert found["holds_of"] == 0, "a suppressed row's `*` covers everybody, so nobody's group is known"
+
+
+def test_of_a_file_of_arx_the_programme_measures_what_remains_possible_and_claims_nothing(monkeypatch):
+    pytest.importorskip("scipy")
+    monkeypatch.setattr(downcoding, "RANGES", 3)
+    roles = {"quasi": ["age", "zip"], "sensitive": ["illness"], "hierarchy": {"zip": str(MADE / "zip.csv")}}
+    found = attack(MADE / "arx.csv", MADE / "arx_source.csv", "downcoding", k=5, programme=True, **roles).to_dict()
+    assert found["k"] == 5 and found["programmes"] == 3 and not found["provable"]
+    assert 0 < found["possible"] <= found["possible_control"] <= 1
 
 
 def test_exact_quasi_identifiers_and_a_k_that_is_none_are_refused():

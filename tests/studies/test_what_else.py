@@ -8,25 +8,26 @@ from pathlib import Path
 import pytest
 
 import reticent as rt
+from reticent import catalogue
 from studies.beta_likeness import tables
-from studies.what_else import attacks, labels
+from studies.what_else import attacks, labels, table
 
 RESULTS = Path(__file__).resolve().parents[2] / "studies" / "what_else" / "results"
 
 
-def rows(table: str) -> dict[tuple[str, str], dict[str, float]]:
-    with (RESULTS / f"labels-{table}.csv").open(newline="") as file:
+def rows(name: str) -> dict[tuple[str, str], dict[str, float]]:
+    with (RESULTS / f"labels-{name}.csv").open(newline="") as file:
         return {
             (row.pop("method"), row.pop("labels")): {key: float(value) for key, value in row.items()}
             for row in csv.DictReader(file)
         }
 
 
-@pytest.mark.parametrize("table", ["adult30k", "acs100k"])
+@pytest.mark.parametrize("name", ["adult30k", "acs100k"])
 @pytest.mark.parametrize("style", ["padded 2", "snapped 3"])
-def test_ages_are_hidden_for_fifteen_percent_more_loss_at_most(table, style):
+def test_ages_are_hidden_for_fifteen_percent_more_loss_at_most(name, style):
     for method in ("mosaic", "mondrian"):
-        found, tight = rows(table)[method, style], rows(table)[method, "tight"]
+        found, tight = rows(name)[method, style], rows(name)[method, "tight"]
         assert tight["isolated"] > tight["control"] + 0.1
         assert found["isolated"] <= found["control"] + 0.02
         assert found["more than tight"] <= 0.15
@@ -66,11 +67,44 @@ def test_overlapping_boxes_keep_promises_for_assignments_and_do_not_come_true_be
             assert float(row["tables_worst"]) > float(row["promised"]) >= float(row["tables_right_low"])
 
 
-def test_a_row_of_the_study_of_attacks_has_what_was_reached_beside_its_control():
+def test_a_row_of_the_study_of_attacks_has_what_was_reached_beside_its_control_or_why_not():
     few, columns = tables.census(400)
+    named = {"method": "mondrian", "promise": "k = 5"}
     made = attacks.released(few, columns, rt.KAnonymity(5), rt.Mondrian())
-    found = list(attacks.measured(made, few, "inference", {}, {"method": "mondrian", "promise": "k = 5"}))
-    assert found[0]["attack"] == "inference" and found[0]["targets"] == 400
-    assert found[0]["control_low"] <= found[0]["control"] <= found[0]["control_high"]
+    found = attacks.measured(made, few, "inference", {}, named)
+    assert found["attack"] == "inference" and found["targets"] == 400 and not found["why"]
+    assert found["control_low"] <= found["control"] <= found["control_high"]
     refused = attacks.released(few, columns, rt.ProbabilisticLDiversity(3), rt.Anatomy())
-    assert not list(attacks.measured(refused, few, "linkability", {}, {"method": "anatomy", "promise": "l = 3"}))
+    found = attacks.measured(refused, few, "linkability", {}, named)
+    assert found["success"] == "" and "quasi-identifiers as they are" in found["why"]
+
+
+def test_the_study_tries_every_attack_there_is():
+    assert set(attacks.ATTACKS) == set(catalogue.ATTACKS)
+    assert set(attacks.FILES_ALONE) == {name for name, row in catalogue.ATTACKS.items() if not row.needs_source}
+
+
+@pytest.mark.parametrize("name", attacks.TABLES)
+def test_every_attack_was_tried_on_every_method_and_promise_of_every_table(name):
+    found = {(row["method"], row["promise"], row["attack"]): row for row in table.saved(name)}
+    for promise in attacks.PROMISES:
+        for method, (_, kept) in attacks.METHODS.items():
+            if promise[0] in kept and (method, promise, "") not in found:  # the method cannot keep it of this table
+                rows = [found[method, promise, attack] for attack in attacks.ATTACKS]
+                assert all(bool(row["success"]) != bool(row["why"]) for row in rows)
+                assert sum(bool(row["success"]) for row in rows) >= 2
+    for row in found.values():
+        if row["success"]:
+            assert float(row["low"]) <= float(row["success"]) <= float(row["high"])
+        if row["control"]:
+            assert float(row["control_low"]) <= float(row["control"]) <= float(row["control_high"])
+
+
+@pytest.mark.parametrize("name", attacks.TABLES)
+@pytest.mark.parametrize("letter", attacks.LINES)
+def test_every_table_has_its_charts(name, letter):
+    assert "<svg" in (RESULTS / f"by-{letter}-{name.replace(' ', '-')}.svg").read_text(encoding="utf-8")
+
+
+def test_the_readme_prints_the_files():
+    assert table.printed() in table.README.read_text(encoding="utf-8")

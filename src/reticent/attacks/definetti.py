@@ -8,7 +8,7 @@ the densest boxes that cover them, in proportion to their density; in an anatomi
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from reticent.attacks.seen import Seen
 
 NEAREST = 16  # boxes a person may belong to
 SMOOTHING = 0.5
-MOST = 50_000
+MOST = 30_000
 
 
 def definetti(seen: Seen, *, rounds: int = 30) -> Outcome:
@@ -55,31 +55,49 @@ def assign(
     """(points, values) beliefs after so many rounds; `weight` people of a `point` are in a `group`."""
     published = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
     present = np.bincount(group, weights=weight, minlength=len(counts))
-    belief = published[group]
+    people, of_group, of_point = weight[:, None], Sums.by(group, len(counts)), Sums.by(point, len(points))
+    columns = [Sums.by(points[:, axis], size) for axis, size in enumerate(sizes)]
+    belief, wanted = published[group], published * present[:, None]
     for _ in range(rounds):
-        learned = classify(points, sizes, point, belief * weight[:, None])
+        learned = classify(points, columns, of_point.add(belief * people))
         belief = published[group] * learned[point]
         belief /= np.maximum(belief.sum(axis=1, keepdims=True), 1e-300)
-        held = np.zeros_like(published)
-        np.add.at(held, group, belief * weight[:, None])
-        wanted = published * present[:, None]
+        held = of_group.add(belief * people)
         belief *= np.divide(wanted, held, out=np.zeros_like(held), where=held > 0)[group]
         belief /= np.maximum(belief.sum(axis=1, keepdims=True), 1e-300)
-    total = np.zeros((len(points), counts.shape[1]))
-    np.add.at(total, point, belief * weight[:, None])
+    total = of_point.add(belief * people)
     whole = total.sum(axis=1, keepdims=True)
     overall = counts.sum(axis=0) / counts.sum()
     return np.where(whole > 0, total / np.where(whole > 0, whole, 1), overall)
 
 
-def classify(points: np.ndarray, sizes: list[int], point: np.ndarray, assigned: np.ndarray) -> np.ndarray:
-    """(points, values): prod_j Pr(t_j | v) from the people assigned to each value, up to a factor for each point."""
-    held = np.zeros((len(points), assigned.shape[1]))
-    np.add.at(held, point, assigned)
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """Rows added up by a number that each has: sorted once, added up every round."""
+
+    order: np.ndarray
+    starts: np.ndarray
+    numbers: np.ndarray
+    size: int
+
+    @classmethod
+    def by(cls, number: np.ndarray, size: int) -> Sums:
+        order = np.argsort(number, kind="stable")
+        starts = np.flatnonzero(np.diff(number[order], prepend=-1))
+        return cls(order, starts, number[order][starts], size)
+
+    def add(self, values: np.ndarray) -> np.ndarray:
+        """(size, ...)."""
+        found = np.zeros((self.size, *values.shape[1:]))
+        if len(self.starts):
+            found[self.numbers] = np.add.reduceat(values[self.order], self.starts, axis=0)
+        return found
+
+
+def classify(points: np.ndarray, columns: list[Sums], held: np.ndarray) -> np.ndarray:
+    """(points, values): prod_j Pr(t_j | v) from the people of each point assigned to each value, up to a factor for each point."""
     totals = held.sum(axis=0)
     likely = np.zeros_like(held)
-    for axis, size in enumerate(sizes):
-        table = np.zeros((size, held.shape[1]))
-        np.add.at(table, points[:, axis], held)
-        likely += np.log((table + SMOOTHING) / (totals + SMOOTHING * size))[points[:, axis]]
+    for axis, column in enumerate(columns):
+        likely += np.log((column.add(held) + SMOOTHING) / (totals + SMOOTHING * column.size))[points[:, axis]]
     return np.exp(likely - likely.max(axis=1, keepdims=True))

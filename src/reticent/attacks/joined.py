@@ -19,7 +19,7 @@ import numpy as np
 from reticent.attacks.membership import Membership
 
 ROUNDS = 200
-WORK = 100_000_000
+WORK = 70_000_000
 """So many beliefs are computed at most, in ten rounds or more: large tables end earlier, and say how far beliefs still moved."""
 SETTLED = 1e-6
 """The balancing ends when no belief moves further in a round."""
@@ -67,7 +67,7 @@ def balanced(parts: Sequence[Part], people: np.ndarray, prior: np.ndarray) -> tu
             _fit(part, factors[at], _times([one for other, one in enumerate(mixed) if other != at]) * scale[:, None])
             mixed[at] = part.membership.mixed(factors[at])
         after = _normal(_times(mixed), own)
-        moved = float(np.abs(after - belief).max(initial=0.0))
+        moved = float(np.abs(np.subtract(after, belief, out=belief), out=belief).max(initial=0.0))
         belief = after
         if moved < SETTLED:
             break
@@ -77,7 +77,8 @@ def balanced(parts: Sequence[Part], people: np.ndarray, prior: np.ndarray) -> tu
 def _fit(part: Part, factor: np.ndarray, rest: np.ndarray) -> None:
     """Scale one release's factors until its groups hold what they publish, the other releases' factors being `rest`."""
     who, groups = part.membership, part.membership.groups
-    held = who.by_group(rest[who.point] * who.shares[:, None]) * factor
+    inside = rest[who.point]
+    held = who.by_group(inside if who.single else inside * who.shares[:, None]) * factor
     sizes = part.counts.sum(axis=1)
     wanted = part.counts * np.divide(who.held[:groups], sizes, out=np.zeros(groups), where=sizes > 0)[:, None]
     factor[:groups] *= np.divide(wanted, held[:groups], out=np.ones(wanted.shape), where=held[:groups] > 0)
@@ -98,4 +99,6 @@ def _whole(found: np.ndarray) -> np.ndarray:
 def _normal(found: np.ndarray, otherwise: np.ndarray) -> np.ndarray:
     """Beliefs that add up to 1; another's where releases contradict each other: they are not of the same people."""
     whole = found.sum(axis=1, keepdims=True)
+    if (whole > 0).all():
+        return found / whole
     return np.where(whole > 0, found / np.where(whole > 0, whole, 1), otherwise)

@@ -17,6 +17,7 @@ from reticent.attacks.joined import Part
 from reticent.attacks.membership import Membership, membership
 from reticent.attacks.seen import Seen, coded, declared_of, of_cells, raw
 from reticent.errors import RequestError, listed
+from reticent.table.cells import distinct_rows
 from reticent.table.codec import COUNT
 from reticent.table.source import collect, is_text
 
@@ -59,10 +60,10 @@ def laid_together(releases: Sequence[Any], source: Any, missing: tuple[str, ...]
         cells, cell = coded(combined.select(*columns, COUNT).lazy(), columns, release.columns)
         laid.append((of_cells(cells, release.sight(cells), release.manifest.promises), cells.values[cell, 0]))
         points.append(cells.point[cell])
-    place, at = np.unique(np.column_stack(points), axis=0, return_inverse=True)
+    place, at = distinct_rows(np.column_stack(points))
     first, value = laid[0]
     truth = np.zeros((len(place), first.truth.shape[1]), np.int64)
-    np.add.at(truth, (at.reshape(-1), value), counts)
+    np.add.at(truth, (at, value), counts)
     people = truth.sum(axis=1)
     parts = [
         Part(lifted(membership(seen), place[:, i], people), _in_values_of(first, seen))

@@ -102,16 +102,13 @@ def covered(seen: Seen) -> tuple[np.ndarray, np.ndarray]:
     sight = seen.sight
     assert isinstance(sight, Boxes)
     regions = join(sight.covers, sight.label.T.astype(np.int64), seen.points)
-    lengths = regions.stop - regions.start
-    if int(lengths.sum()) > PAIRS:
+    if regions.many > PAIRS:
         raise RequestError(
-            f"The labels of this release cover {int(lengths.sum()):,} pairs of a combination and a group.",
+            f"The labels of this release cover {regions.many:,} pairs of a combination and a group.",
             why=f"This attack holds {PAIRS:,} of them at once.",
             attempt="a sample of the data and its release, or fewer quasi-identifiers.",
         )
-    ends = np.cumsum(lengths)
-    place = np.arange(int(lengths.sum())) + np.repeat(regions.start - ends + lengths, lengths)
-    group, point = np.repeat(regions.box, lengths), regions.order[place]
+    point, group = regions.pairs()
     order = np.lexsort((point, group))
     return point[order], group[order]
 

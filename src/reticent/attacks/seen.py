@@ -19,7 +19,7 @@ from reticent.errors import RequestError, listed
 from reticent.release.kind import Sight
 from reticent.release.manifest import ColumnEntry, Described
 from reticent.release.reading.boxes import Boxes, boxes
-from reticent.table.cells import Cells
+from reticent.table.cells import Cells, distinct_rows
 from reticent.table.codec import encode_cells
 from reticent.table.domain import Domain, RangeDomain
 from reticent.table.roles import Column, Role
@@ -90,9 +90,9 @@ def outside(release: Any, others: Any, *, missing: tuple[str, ...] = ()) -> Seen
 
 
 def of_cells(cells: Cells, sight: Sight, promises: tuple[Described, ...] = ()) -> Seen:
-    points, at = np.unique(cells.codes, axis=0, return_inverse=True)
+    points, at = distinct_rows(cells.codes)
     truth = np.zeros((len(points), cells.sensitive[0].size), np.int64)
-    np.add.at(truth, (at.reshape(-1), cells.values[:, 0]), cells.counts)
+    np.add.at(truth, (at, cells.values[:, 0]), cells.counts)
     return Seen(points, truth.sum(axis=1), cells.quasi, cells.sensitive[0], sight, truth, promises, cells)
 
 

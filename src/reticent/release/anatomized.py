@@ -31,6 +31,7 @@ from reticent.release.numbered import refuse_wild
 from reticent.release.reading.members import codes_of, members
 from reticent.release.shape import Checker, Misshapen
 from reticent.release.wording import (
+    BESIDES,
     EXACT,
     FOR_ALL,
     coarser_columns,
@@ -152,6 +153,7 @@ def _limits(manifest: Manifest) -> list[str]:
         f"- It is about this release alone, and it assumes {persons(manifest)}.",
         *several_rows(manifest, "who knows that their rows share a value can compare the groups of these rows"),
         FOR_ALL,
+        BESIDES,
     ]
 
 

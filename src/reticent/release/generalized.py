@@ -17,7 +17,7 @@ from reticent.release.markup import cell, page
 from reticent.release.numbers import fraction
 from reticent.release.reading.boxes import boxes
 from reticent.release.shape import Checker, Misshapen
-from reticent.release.wording import coarser, ends, heading, persons, promise_sentence, withheld
+from reticent.release.wording import BESIDES, coarser, ends, heading, persons, promise_sentence, withheld
 from reticent.table.cells import Cells
 from reticent.table.roles import Role
 
@@ -86,7 +86,7 @@ class Generalized:
             parts.append(
                 "- Each sensitive column is protected alone: who knows one of a person's sensitive values may learn more about another."
             )
-        return page(parts)
+        return page([*parts, BESIDES])
 
 
 def _counted_persons(manifest: Manifest) -> list[str]:

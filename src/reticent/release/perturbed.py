@@ -23,6 +23,7 @@ from reticent.release.numbers import fraction
 from reticent.release.reconstruction import Reconstruction
 from reticent.release.shape import Checker, Misshapen
 from reticent.release.wording import (
+    BESIDES,
     EXACT,
     FOR_ALL,
     coarser_columns,
@@ -149,6 +150,7 @@ def _limits(manifest: Manifest) -> list[str]:
         *several_rows(manifest, "values were redrawn row by row, and all their rows together say more"),
         "- It is about this release alone: if the same people's values were redrawn in a second release, both together say more.",
         FOR_ALL,
+        BESIDES,
     ]
 
 

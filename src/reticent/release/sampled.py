@@ -21,7 +21,7 @@ from reticent.release.numbered import refuse_more, refuse_unlisted, refuse_wild
 from reticent.release.numbers import fraction
 from reticent.release.sampled_counts import SampledCounts
 from reticent.release.shape import Checker, Misshapen
-from reticent.release.wording import FOR_ALL, coarser_columns, heading, persons, promise_sentence, several_rows
+from reticent.release.wording import BESIDES, FOR_ALL, coarser_columns, heading, persons, promise_sentence, several_rows
 from reticent.table.cells import Cells
 from reticent.table.roles import Role
 from reticent.table.types import typed
@@ -174,6 +174,7 @@ def _limits(manifest: Manifest) -> list[str]:
             manifest, "rows that lie in different groups are drawn and perturbed apart, and together say more"
         ),
         FOR_ALL,
+        BESIDES,
     ]
 
 

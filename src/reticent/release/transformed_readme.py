@@ -5,6 +5,7 @@ from __future__ import annotations
 from reticent.release.manifest import Manifest
 from reticent.release.markup import code, in_example, page
 from reticent.release.wording import (
+    BESIDES,
     EXACT,
     FOR_ALL,
     coarser_columns,
@@ -75,4 +76,5 @@ def _limits(manifest: Manifest) -> list[str]:
         f"- It is about this release alone, and it assumes {persons(manifest)}.",
         *several_rows(manifest, "who knows that their rows share a value can compare the groups of these rows"),
         FOR_ALL,
+        BESIDES,
     ]

@@ -19,6 +19,10 @@ FORMULAS = {
     "present": "**Some texts or column names begin as formulas do (`=`, `+`, `-`, `@`, a tab or a carriage return), and a spreadsheet may\n"
     'run them.** Import the files as text, or open them with `rt.open`. The publisher can quote them (`formulas = "quote"`).',
 }
+BESIDES = (
+    "- Who else reads a release, what they reached of others and what lowers it: *What a release says besides*,\n"
+    "  `docs/what-else-it-says.md` in the documentation of reticent. No release is safe because an attack failed on it."
+)
 FOR_ALL = "- Statistical conclusions that hold for everyone are not stopped, and are what the data is for."
 
 

@@ -94,6 +94,16 @@ def sorted_words(words: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     return order, fresh
 
 
+def distinct_rows(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """As `np.unique` of rows says them, quicker: the distinct rows of codes from 0 on, in order, and which one each row is."""
+    words = pack(codes, codes.max(axis=0, initial=0) + 1)
+    if len(words) != 1:
+        unique, number = np.unique(codes, axis=0, return_inverse=True)
+        return unique, number.reshape(-1)
+    _, first, number = np.unique(words[0], return_index=True, return_inverse=True)
+    return codes[first], number.reshape(-1)
+
+
 def gather(
     quasi: tuple[Domain, ...], sensitive: tuple[Domain, ...], codes: np.ndarray, values: np.ndarray, counts: np.ndarray
 ) -> tuple[Cells, np.ndarray]:

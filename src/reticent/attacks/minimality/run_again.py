@@ -21,7 +21,7 @@ from reticent.randomness import Random
 from reticent.recipe.group_labels import coalesce, pad
 from reticent.recipe.recipe import Recipe
 from reticent.release.manifest import Manifest
-from reticent.table.cells import Cells, gather
+from reticent.table.cells import Cells, distinct_rows, gather
 from reticent.table.roles import Role
 
 UNTOLD = "the manifest does not tell all that the promise is about"
@@ -123,8 +123,8 @@ def publisher(release: Any, source: Any, missing: tuple[str, ...]) -> Publisher 
         promises.bind(cells)
     except RequestError:  # a population, or distances from a file
         return UNTOLD
-    points, at = np.unique(cells.codes, axis=0, return_inverse=True)
-    point = np.repeat(at.reshape(-1), cells.counts)
+    points, at = distinct_rows(cells.codes)
+    point = np.repeat(at, cells.counts)
     order = np.argsort(point, kind="stable")
     labelled = registry.writer(release.kind).generalizes
     return Publisher(method, promises, cells, points, point[order], labelled)

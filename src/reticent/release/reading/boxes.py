@@ -15,13 +15,18 @@ import polars as pl
 
 from reticent.errors import BundleDamaged
 from reticent.release.manifest import ColumnEntry
-from reticent.release.reading.cover import Cover, cover
+from reticent.release.reading.cover import Cover, cover, join
+from reticent.release.reading.pairs import Pairs
 from reticent.release.reading.places import placed
 from reticent.release.reading.range_ends import RangeEnds, range_ends
-from reticent.table.cells import Cells
+from reticent.table.cells import Cells, distinct_rows
 from reticent.table.domain import Domain
 
 CHUNK = 256  # points looked at together
+LARGE, SPARSE = (
+    20_000_000,
+    16,
+)  # of so many pairs of a point and a box, those that meet are listed if they are one in so many
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,15 +109,26 @@ class Boxes:
         """(points, values): of every box that covers a point the density of its rows; 0 where none does."""
         density = self.counts / self.room[:, None]
         found = np.zeros((len(points), density.shape[1]))
+        if (few := self._few(points)) is not None:
+            return few.added_up(density, found)
         for here, inside in self.covering(points):
             found[here] = inside @ density
         return found
+
+    def _few(self, points: np.ndarray) -> Pairs | None:
+        """Which boxes cover which points, where it is worth listing: of many points and boxes, few of which meet."""
+        if len(points) * self.label.shape[1] < LARGE:
+            return None
+        regions = join(self.covers, self.label.T.astype(np.int64), points)
+        return Pairs.of(*regions.pairs()) if regions.many * SPARSE <= len(points) * self.label.shape[1] else None
 
     def memberships(
         self, points: np.ndarray, people: np.ndarray, nearest: int
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(point, group, people): the densest boxes over each point, at most `nearest`, sharing its people by their density."""
         density = self.counts.sum(axis=1) / self.room
+        if (few := self._few(points)) is not None:
+            return few.densest(density, people, nearest)
         most = min(nearest, len(density))
         found, groups, weights = [], [], []
         for here, inside in self.covering(points):
@@ -148,12 +164,12 @@ def boxes(
         numbers.append(number)
         labels.append(distinct)
     numbered = np.column_stack(numbers) if numbers else np.zeros((len(frame), 0), np.int64)
-    unique, group = np.unique(numbered, axis=0, return_inverse=True)
+    unique, group = distinct_rows(numbered)
     known = {text: code for code, text in enumerate(sensitive.texts)}
     texts = frame[sensitive.name].cast(pl.String)
     value = texts.replace_strict(known, default=max(sensitive.null_code, 0), return_dtype=pl.Int64).to_numpy()
     counts = np.zeros((len(unique), sensitive.size + 1), np.int64)
-    np.add.at(counts, (group.reshape(-1), value + 1), 1 if weights is None else weights)
+    np.add.at(counts, (group, value + 1), 1 if weights is None else weights)
     covers, ends = covers_of(entries, cells, labels, foreign, others), ends_of(entries, cells, labels, foreign)
     return Boxes(covers, np.ascontiguousarray(unique.T), np.cumsum(counts, axis=1), ends)
 

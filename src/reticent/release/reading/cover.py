@@ -100,6 +100,16 @@ class Regions:
         found[self.order] = np.cumsum(change)[:-1]
         return found
 
+    @property
+    def many(self) -> int:
+        """How many pairs of a box and a point under it there are."""
+        return int((self.stop - self.start).sum())
+
+    def pairs(self) -> tuple[np.ndarray, np.ndarray]:
+        """(point, box) of every point under every box."""
+        lengths = self.stop - self.start
+        return self.order[_stretches(self.start, lengths)], np.repeat(self.box, lengths)
+
     def total(self, weights: np.ndarray, boxes: int) -> np.ndarray:
         """The sum of the points' weights under each box."""
         until = np.append(0, np.cumsum(weights[self.order]))
