@@ -21,7 +21,7 @@ import polars as pl
 import reticent as rt
 from studies.beta_likeness import tables
 from studies.chart import line_chart
-from studies.what_else.labels import RESULTS, save
+from studies.what_else.labels import RESULTS, save, time_use
 
 ROWS = 4_000
 PROMISES: dict[str, Any] = {
@@ -94,14 +94,6 @@ def table(name: str) -> tuple[pl.DataFrame, dict[str, Any]]:
         return time_use(ROWS)
     known = {"teachers": tables.teachers, "deaths": tables.deaths}
     return known[name](ROWS) if name in known else tables.prepared(name, ROWS)
-
-
-def time_use(rows: int) -> tuple[pl.DataFrame, dict[str, Any]]:
-    """ATUS 2003-2016: age, sex, schooling, race, marital status; the family's income in 16 classes."""
-    names = ("age", "sex", "edu", "race", "marital", "famincome")
-    frame = pl.read_parquet(tables.REAL / "atus_2003_2016.parquet").select(names).drop_nulls().sample(rows, seed=7)
-    quasi = {name: rt.quasi(type="categorical") for name in names[1:5]}
-    return frame, {"age": rt.quasi(numeric=True), **quasi, "famincome": rt.sensitive(type="categorical")}
 
 
 def released(frame: Any, columns: dict[str, Any], promise: Any, method: Any) -> rt.Release:

@@ -2,8 +2,8 @@
 
 For each table, method and style of labels at k = 5: AIL beside that of tight labels, the share of predicates "the published labels
 and the value at an end" that isolate one person, beside a random value inside the label, and the share of hidden values that are
-certain.  One seed.  The tables are those of `studies.beta_likeness.tables`, and `patients`: 20,000 made-up people with a date of
-birth, a date of admission and a weight, whose labels are tight or the default ones.  Each becomes results/labels-<table>.csv.
+certain.  One seed.  The tables are those of `studies.beta_likeness.tables`, `time use`, and `patients`: 20,000 made-up people with a
+date of birth, a date of admission and a weight, whose labels are tight or the default ones.  Each becomes results/labels-<table>.csv.
 """
 
 from __future__ import annotations
@@ -28,10 +28,16 @@ METHODS = {"mosaic": rt.Mosaic(), "mondrian": rt.Mondrian()}
 STYLES: dict[str, Any] = {
     "tight": "tight",
     **{f"snapped {step}": {"style": "snapped", "step": step} for step in (2, 3, 5)},
+    "snapped 2, first number alone": [{"style": "snapped", "step": 2}, "tight"],
     **{f"padded {width}": {"style": "padded", "width": width} for width in (1, 2, 3)},
+    **{
+        f"padded {width}, share {share}": {"style": "padded", "width": width, "share": share}
+        for width, share in ((3, 0.25), (2, 0.34), (3, 0.34), (2, 0.5))
+    },
 }
+"""A list has a style for each number, and is for tables of so many."""
 BY_DEFAULT = {"tight": "tight", "snapped": None}
-ROWS = {"census": 100_000, "teachers": 100_000, "deaths": None}
+ROWS = {"census": 100_000, "teachers": 100_000, "deaths": None, "time use": 100_000}
 
 
 def main() -> None:
@@ -41,16 +47,24 @@ def main() -> None:
     options = parser.parse_args()
     for name in options.tables or ["census"]:
         styles = BY_DEFAULT if name == "patients" else STYLES
-        save(options.out / f"labels-{name}.csv", list(rows(*table(name), styles)))
+        save(options.out / f"labels-{name.replace(' ', '-')}.csv", list(rows(*table(name), styles)))
 
 
 def table(name: str) -> tuple[Any, dict[str, Any]]:
     """The rows, and the columns' declarations."""
     if name == "patients":
         return patients(20_000)
-    known = {"census": tables.census, "teachers": tables.teachers, "deaths": tables.deaths}
+    known = {"census": tables.census, "teachers": tables.teachers, "deaths": tables.deaths, "time use": time_use}
     load = known.get(name) or partial(tables.prepared, name)
     return load(ROWS.get(name))
+
+
+def time_use(rows: int) -> tuple[Any, dict[str, Any]]:
+    """ATUS 2003-2016: age, sex, schooling, race, marital status; the family's income in 16 classes."""
+    names = ("age", "sex", "edu", "race", "marital", "famincome")
+    frame = pl.read_parquet(tables.REAL / "atus_2003_2016.parquet").select(names).drop_nulls().sample(rows, seed=7)
+    quasi = {name: rt.quasi(type="categorical") for name in names[1:5]}
+    return frame, {"age": rt.quasi(numeric=True), **quasi, "famincome": rt.sensitive(type="categorical")}
 
 
 def patients(count: int) -> tuple[Any, dict[str, Any]]:
@@ -75,6 +89,8 @@ def rows(
     for method in METHODS.values():
         tight = 0.0
         for style, labels in styles.items():
+            if isinstance(labels, list) and len(labels) != len(numbers(columns)):
+                continue
             made = planned(frame, columns, promises, method, labels)
             tight = tight or made.loss
             found = rt.attack(made, name="singling-out").to_dict()
@@ -98,11 +114,16 @@ def planned(frame: Any, columns: dict[str, Any], promises: Any, method: Any, lab
     for name, column in columns.items():
         if column.type is None and column.role == "quasi-identifying" and frame[name].dtype in (pl.Date, pl.Float64):
             styled[name] = replace(column, labels=labels)
-        if column.type == "numeric" and column.role == "quasi-identifying":
-            held = frame[name].cast(float).drop_nulls()
-            styled[name] = replace(column, labels=labels, domain=(int(held.min()), int(held.max())))
+    for at, name in enumerate(numbers(columns)):
+        held = frame[name].cast(float).drop_nulls()
+        style = labels[at] if isinstance(labels, list) else labels
+        styled[name] = replace(columns[name], labels=style, domain=(int(held.min()), int(held.max())))
     cells = rt.count(rt.Job(columns=styled, promises=promises), frame=frame.select(list(styled)))
     return rt.plan(job_for(cells, promises, method), cells=cells, seed=1)
+
+
+def numbers(columns: dict[str, Any]) -> list[str]:
+    return [name for name, column in columns.items() if column.type == "numeric" and column.role == "quasi-identifying"]
 
 
 def save(path: Path, found: list[dict[str, Any]]) -> None:

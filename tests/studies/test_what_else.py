@@ -34,6 +34,14 @@ def test_ages_are_hidden_for_fifteen_percent_more_loss_at_most(name, style):
     assert rows("adult30k")["mosaic", style]["AIL"] < 0.0234  # what ARX's local recoding loses there
 
 
+@pytest.mark.parametrize("table", ["adult30k", "acs100k", "census", "teachers", "deaths", "time-use"])
+def test_pads_of_a_share_hide_ends_for_fifteen_percent_more_loss_on_every_table(table):
+    for method in ("mosaic", "mondrian"):
+        found = rows(table)[method, "padded 2, share 0.34"]
+        assert found["isolated"] <= found["control"] + 0.02 and found["more than tight"] <= 0.15, method
+        assert found["certain"] < rows(table)[method, "tight"]["certain"]
+
+
 def test_a_row_is_made_of_one_plan_and_one_attack():
     found = list(labels.rows(*labels.patients(600), labels.BY_DEFAULT))
     assert [(row["method"], row["labels"]) for row in found] == [
