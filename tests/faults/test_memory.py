@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import gzip
 import importlib
 import json
 import os
@@ -9,6 +11,8 @@ import resource
 import subprocess
 import sys
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import reticent as rt
@@ -120,3 +124,23 @@ def test_a_table_that_would_not_fit_under_a_limit_is_refused_with_both_numbers(p
 )  # fmt: skip
 def test_what_others_call_it_is_known(error, short):
     assert memory.says_memory(error) is short
+
+
+def test_a_packed_file_is_measured_by_what_it_opens_to(place, monkeypatch):
+    monkeypatch.setattr(memory, "addresses_left", lambda: memory.RESERVED + (100 << 20))
+    rows = b"person,age,city,illness\n" + b"n,40,Ulm,flu\n" * 1_000_000
+    (place / "people.csv.gz").write_bytes(gzip.compress(rows, 1))
+    job = dataclasses.replace(rt.Job.read("job.toml"), source="people.csv.gz")
+    with pytest.raises(OutOfMemory, match=r"(?s)people.csv.gz is too large .* takes about 1\d\d MiB"):
+        rt.publish(job, to="out/release")
+
+
+def test_a_parquet_file_that_claims_more_rows_than_memory_is_refused_before_it_is_read(place, monkeypatch):
+    monkeypatch.setattr(memory, "room", lambda: 70 << 20)
+    rows = 10_000_000
+    values = pa.DictionaryArray.from_arrays(pa.repeat(pa.scalar(0, pa.int32()), rows), pa.array(["a"]))
+    pq.write_table(pa.table(dict.fromkeys(("person", "age", "city", "illness"), values)), place / "p.parquet")
+    assert (place / "p.parquet").stat().st_size < 1 << 20
+    job = dataclasses.replace(rt.Job.read("job.toml"), source="p.parquet")
+    with pytest.raises(OutOfMemory, match="claims 10,000,000 rows"):
+        rt.publish(job, to="out/release")

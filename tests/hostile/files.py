@@ -20,7 +20,7 @@ from tests.hostile.running import CANARY, Case, csv_text, people
 PUBLISH = ("publish", "job.toml", "-o", "out")
 HEAD = ["person", "age", "city", "illness"]
 GOOD = csv_text(people()).encode()
-BOMB = 300 << 20
+BOMB = (300 if os.environ.get("HOSTILE") == "all" else 40) << 20  # bytes
 Spoil = Callable[[Path], object]
 
 
@@ -141,10 +141,10 @@ PACKED = {
         ("a header alone", pack(b"person,age,city,illness\n"), 1),
         ("in two members", pack(GOOD[:400]) + pack(GOOD[400:]), 0),
         ("with something behind it", pack(GOOD) + b"Ann,1,Ulm,flu\n", None),
-        ("one line of 300 MB", lambda pack=pack: pack(b"x" * BOMB), 1),
-        ("300 MB of line ends", lambda pack=pack: pack(GOOD + b"\n" * BOMB), 1),
-        ("300 MB in a quote that is not closed", lambda pack=pack: pack(GOOD + b'"' + b"x\n" * (BOMB // 2)), 1),
-        ("300 MB in one field", lambda pack=pack: pack(GOOD + b"p,30,Ulm," + b"x" * BOMB + b"\n"), None),
+        ("one long line", lambda pack=pack: pack(b"x" * BOMB), 1),
+        ("nothing but line ends", lambda pack=pack: pack(GOOD + b"\n" * BOMB), 1),
+        ("much in a quote that is not closed", lambda pack=pack: pack(GOOD + b'"' + b"x\n" * (BOMB // 2)), 1),
+        ("much in one field", lambda pack=pack: pack(GOOD + b"p,30,Ulm," + b"x" * BOMB + b"\n"), None),
         ("NULs", pack(b"\x00" * 10_000), 1),
         ("no UTF-8", pack(GOOD + b"p,30,Ulm,\xff\n"), 1),
     )
@@ -225,7 +225,7 @@ TABLES = {
     **{f"a file of {ending} of zeros": Case(one(f"p.{ending}", bytes(5_000)), 1)
        for ending in ("xlsx", "sav", "zsav", "por", "dta", "sas7bdat", "xpt")},
     "a workbook without sheets": Case(one("p.xlsx", zipped(1)), 1),
-    "a workbook that unpacks to 300 MB": Case(one("p.xlsx", zipped(BOMB)), 1),
+    "a workbook that unpacks to much more": Case(one("p.xlsx", zipped(BOMB)), 1),
     "an ending that is unknown": Case(one("p.exe", GOOD), 1),
     "no ending": Case(one("p", GOOD), 1),
     "an ending of an ending": Case(one(".csv", GOOD), None),

@@ -74,4 +74,9 @@ COMMANDS = [
     ("publish", "job.toml", "-o", "out", "--json"),
     ("check", "job.toml"),
     ("risk", "people.csv", "--quasi", "age,city"),
+    ("publish", "job.toml", "-o", "out", "--engine", "stream"),
+    ("init", "people.csv", "-o", "new.toml"),
+    ("hierarchy", "city.csv", "--data", "people.csv", "--column", "city"),
+    ("compare", "job.toml", "--attacks", "none", "--no-classification"),
+    ("advise", "job.toml", "--for", "counts", "--runs", "1", "--methods", "mondrian"),
 ]

@@ -64,11 +64,16 @@ def test_a_type_that_no_release_can_hold_is_refused_by_name_before_counting(name
 
 
 @pytest.mark.parametrize(
-    ("method", "promise"), [(rt.Sabre(), rt.TCloseness("0.3")), (rt.BetaPerturbation(), rt.BetaLikeness(4))]
+    ("method", "promise"),
+    [
+        (rt.Sabre(), rt.TCloseness("0.3")),
+        (rt.BetaPerturbation(), rt.BetaLikeness(4)),
+        (rt.BetaPerturbation(matrix="optimal"), rt.BetaLikeness(4)),
+    ],
 )
 def test_a_hundred_thousand_sensitive_values_are_refused_before_planning(method, promise):
     many = 100_000
     people = pl.DataFrame({"q": [at % 50 for at in range(many)], "s": [f"v{at}" for at in range(many)]})
     asked = rt.Job(columns={"q": rt.quasi(numeric=True), "s": rt.sensitive()}, promises=[promise], method=method)
-    with pytest.raises(ColumnError, match=r"'s' has 100,000 different values; .* takes (1,000|500) at most"):
+    with pytest.raises(ColumnError, match=r"'s' has 100,000 different values; .* takes (1,000|500|100) at most"):
         rt.publish(asked, frame=people)

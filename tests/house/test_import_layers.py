@@ -10,6 +10,7 @@ ANYBODY = {
     "catalogue",
     "door",
     "errors",
+    "limits",
     "memory",
     "notebook",
     "randomness",

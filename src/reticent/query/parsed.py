@@ -28,7 +28,7 @@ def parsed(text: str, what: str, attempt: str) -> list[Any]:
     return list(found)
 
 
-def _refuse_deep(tree: exp.Expression | None) -> None:
+def _refuse_deep(tree: Any) -> None:
     level, depth = [] if tree is None else [tree], 0
     while level:
         depth += 1
@@ -37,7 +37,7 @@ def _refuse_deep(tree: exp.Expression | None) -> None:
         level = [inner for outer in level for inner in outer.iter_expressions()]
 
 
-def _refuse_long(tree: exp.Expression | None) -> None:
+def _refuse_long(tree: Any) -> None:
     many = 0 if tree is None else sum(1 for _ in tree.find_all(exp.Literal))
     if many > VALUES:
         raise RequestError(

@@ -7,6 +7,7 @@ from typing import Any
 
 Change = Callable[[dict[str, Any]], Any]
 HUGE = "1e999999999"
+OTHER = {"mondrian": "mosaic", "mosaic": "mondrian", "burel": "sabre"}
 
 
 def _column(manifest: dict[str, Any], role: str) -> dict[str, Any]:
@@ -50,6 +51,15 @@ SAID: dict[str, Change] = {
     "another version": lambda m: m.update(reticent="99.0.1"),
     "more rows withheld than were": lambda m: m.update(withheld=m["withheld"] + 7),
     "promises dropped": lambda m: m.update(promises=[]),
+    "another method of the kind": lambda m: m.update(
+        method={"name": OTHER.get(m["method"]["name"], m["method"]["name"])}
+    ),
+    "a parameter of the method": lambda m: (
+        m["method"].update(cuts="median") if m["method"]["name"] == "mondrian" else None
+    ),
+    "a stage that was not": lambda m: m.update(prepare=[{"name": "suppression", "l": 2}]),
+    "a hierarchy with a value that no row shows": lambda m: _tree(_column(m, "quasi-identifying")),
+    "a wider domain": lambda m: [column.update(domain=[0, 10**6]) for column in m["columns"] if column.get("domain")],
 }
 """The files are those of another release: refused, or said that nothing proves them."""
 

@@ -61,6 +61,22 @@ def withheld(folder: Path) -> None:
     _stated(folder, lambda stated: stated.update(rows=stated["rows"] - gone, withheld=stated["withheld"] + gone))
 
 
+def swapped(folder: Path) -> None:
+    """The sensitive values of two rows that lie in different groups change places."""
+    release = rt.open(folder)
+    sensitive = [column.name for column in release.manifest.named("sensitive")]
+    name = "data" if "data" in release.tables else "sensitive"
+    frame = release.tables[name]
+    column = next((one for one in sensitive if one in frame.columns), None)
+    if column is None:  # a node of a tree stands in place of each value
+        return
+    values = frame[column].to_list()
+    other = next((at for at, value in enumerate(values) if value != values[0]), 0)
+    values[0], values[other] = values[other], values[0]
+    path = next(folder.glob(f"{name}.*"))
+    write_data(path, frame.with_columns(pl.Series(column, values, dtype=frame[column].dtype)), path.suffix[1:])
+
+
 def _stated(folder: Path, change: Callable[[dict[str, Any]], Any]) -> None:
     path = folder / "manifest.json"
     stated = json.loads(path.read_text(encoding="utf-8"))
@@ -71,5 +87,6 @@ def _stated(folder: Path, change: Callable[[dict[str, Any]], Any]) -> None:
 REGROUPED: dict[str, Callable[[Path], None]] = {
     "labels widened": widened,
     "a group deleted and called withheld": withheld,
+    "values that changed places": swapped,
 }
 """The files alone show another release; a digest, and the owner's notes, show that it is not the one that was published."""

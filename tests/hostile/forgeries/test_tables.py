@@ -25,6 +25,7 @@ from tests.hostile.forgeries.limited import read_under_limit
 from tests.hostile.forgeries.manifests import REFUSED as REWRITTEN
 from tests.hostile.forgeries.manifests import SAID as LOOSENED
 from tests.hostile.forgeries.readers import COMMANDS, CRASHED, EVERYBODY, KEPT, REFUSED, SAID, outcome
+from tests.hostile.forgeries.readmes import READMES
 from tests.hostile.forgeries.regrouped import REGROUPED
 
 ALL = os.environ.get("HOSTILE") == "all"
@@ -69,6 +70,18 @@ def test_a_folder_that_is_more_than_listed_files_is_refused_by_every_reader(kind
         except PermissionError:  # only an administrator makes devices
             continue
         for reader in EVERYBODY if ALL or kind == KINDS[0] else ("audit", "open"):
+            if (told := outcome(folder, reader)) != REFUSED:
+                wrong[name, reader] = told
+    assert not wrong
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_readme_that_the_manifest_does_not_give_is_refused(kind, made, tmp_path):
+    wrong = {}
+    for name, change in READMES.items() if ALL or kind == KINDS[0] else list(READMES.items())[:3]:
+        folder = copied(made(kind), tmp_path / name / "release")
+        change(folder)
+        for reader in EVERYBODY if ALL else ("audit", "open"):
             if (told := outcome(folder, reader)) != REFUSED:
                 wrong[name, reader] = told
     assert not wrong

@@ -34,6 +34,7 @@ from reticent.table.cells import Cells
 MATRICES = ("rank-one", "theorem3", "optimal")
 
 MOST_VALUES = 500  # different sensitive values: the matrix has as many rows and columns, each entry a fraction
+MOST_OPTIMAL = 100  # of them for the linear programme, which has their square of unknowns
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +69,8 @@ class BetaPerturbation(Method):
 
     def plan(self, cells: Cells, promises: Promises, rng: Random) -> RedrawnRecipe:
         column = only_column(cells, promises)
+        if self.matrix == "optimal":
+            refuse_many_values(f'{self.name} with matrix = "optimal"', cells, column, MOST_OPTIMAL)
         refuse_many_values(self.name, cells, column, MOST_VALUES)
         totals = cells.totals(column)
         refuse_single_value(self.name, cells.sensitive[column].name, totals)
