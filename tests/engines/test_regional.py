@@ -198,6 +198,16 @@ def test_a_release_in_regions_needs_a_place_and_a_promise_in_reach(people, tmp_p
         published(job.at(promises=[rt.KAnonymity(5_000)]), people, tmp_path)
 
 
+def test_a_number_that_is_none_is_missing_in_rows_as_in_cells(tmp_path):
+    weight = [float("nan"), None, 1.5, 2.5, 70.0] * 12
+    frame = pl.DataFrame({"weight": weight, "s": list("abc") * 20, "note": list(range(60))})
+    columns = {"weight": rt.quasi(), "s": rt.sensitive(), "note": rt.insensitive(acknowledge=True)}
+    job = rt.Job(columns=columns, promises=[rt.KAnonymity(4)])
+    release = published(job, frame, tmp_path, rows=20)
+    found = rt.audit(release, source=frame, job=job)
+    assert found.kept and found.source.passed
+
+
 @pytest.mark.parametrize(
     "phase", ["reading", "planning", "writing", "writing: numbering rows", "writing: moving rows", "auditing"]
 )

@@ -24,6 +24,7 @@ from reticent.randomness import Random
 from reticent.regional.counted import WORD, Codes, matrix
 from reticent.regional.planned import REGION, Region, numbers
 from reticent.release.rows import PIECE, Piece
+from reticent.table.parsing import comparable
 
 BUCKET = "\x00bucket"
 MOST = 1 << 12  # buckets
@@ -103,7 +104,9 @@ def _found(
         coded = codes.coded(frame)
         for name, column in zip(codes.names, codes.columns, strict=True):
             nulls = int((coded[column] == codes.codings[name].domain.null_code).sum())
-            if nulls != frame[name].null_count():  # a value that was not there when values were counted
+            if (
+                nulls != comparable(name, frame[name]).null_count()
+            ):  # a value that was not there when values were counted
                 raise changed()
         leaf = tree.route(matrix(coded, codes.columns[: len(codes.quasi)]))
         word = rng.words(f"shuffle {number}", at, len(frame)).view(np.int64)
