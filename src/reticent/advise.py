@@ -6,7 +6,8 @@
     rt.advise(compared, purpose="averages")    from a comparison that was made already
 
 Nothing is published.  What decides is one figure for each purpose, over several runs; each candidate's spread is what the runs
-gave at the least and the most.  Two candidates whose spreads overlap are level: the data does not say which is better.  On a part of
+gave at the least and the most.  Two candidates within each other's spread are level (`compare/level.py`): the data does not say
+which is better.  On a part of
 the rows, a quarter of it is measured too: who may overtake on all rows is told (`compare/growth.py`).
 """
 
@@ -21,6 +22,7 @@ from reticent.compare import growth
 from reticent.compare.candidates import candidates, method_names
 from reticent.compare.compare import measured_all, setting_of
 from reticent.compare.comparison import Comparison
+from reticent.compare.level import level
 from reticent.compare.purposes import PURPOSES as PURPOSES
 from reticent.compare.purposes import Purpose
 from reticent.door import a_job, called, door, names, optional, text, whole
@@ -53,9 +55,8 @@ class Advice:
 
     @property
     def level(self) -> list[Mapping[str, Any]]:
-        """The candidates whose spread overlaps with the best one's, itself the first."""
-        best = self.best
-        return [row for row in self.candidates if row["low"] <= best["high"] and best["low"] <= row["high"]]
+        """The candidates that the runs do not say to be worse than the best one, itself the first."""
+        return [row for row in self.candidates if level(row, self.best)]
 
     @property
     def trivially_better(self) -> list[Mapping[str, Any]]:
