@@ -14,7 +14,7 @@ the rows, a quarter of it is measured too: who may overtake on all rows is told 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from reticent import registry
@@ -162,7 +162,7 @@ def advise(
                 "A comparison has been measured already, and its rows and methods stay as they are.",
                 attempt="rt.advise(compared, purpose=...), or a job instead of the comparison.",
             )
-        return _advice(job, purpose, {}, None)
+        return _advice(job, purpose, {})
     tried = candidates(job, method_names(methods) or tuple(registry.METHODS), {})
     able = [one for one in tried if one.job is not None]
     if not able:
@@ -171,12 +171,12 @@ def advise(
         )
     setting = setting_of(job, frame, rows, runs, (), PURPOSES[purpose].learns, seed, progress)
     compared = measured_all(able, setting, job)
-    fewer = measured_all(able, setting.part(growth.TIMES), job) if compared.sampled else None
-    return _advice(compared, purpose, {one.method: one.why for one in tried if one.job is None}, fewer)
+    if compared.sampled:
+        compared = replace(compared, smaller=measured_all(able, setting.part(growth.TIMES), job))
+    return _advice(compared, purpose, {one.method: one.why for one in tried if one.job is None})
 
 
-def _advice(compared: Comparison, purpose: str, refused: dict[str, str], fewer: Comparison | None) -> Advice:
-    """`fewer`: the same comparison of fewer rows."""
+def _advice(compared: Comparison, purpose: str, refused: dict[str, str]) -> Advice:
     chosen = PURPOSES[purpose]
     refused |= {row["name"]: row["why"] for row in compared.rows if row["role"] == "candidate" and not row["reached"]}
     ranked = _ranked(compared, chosen)
@@ -186,6 +186,7 @@ def _advice(compared: Comparison, purpose: str, refused: dict[str, str], fewer: 
             why=next(iter(refused.values()), f"There is no {chosen.meaning}: {chosen.lacking}."),
             attempt="another purpose, or a weaker promise.",
         )
+    fewer = compared.smaller
     before = None if fewer is None else {row["name"]: row for row in _ranked(fewer, chosen)}
     return Advice(purpose, ranked, refused, compared, before)
 

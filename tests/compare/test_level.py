@@ -23,6 +23,10 @@ def test_where_nothing_is_drawn_the_least_difference_counts():
     assert not level(spread([1.0, 1.0, 1.0]), spread([1.1, 1.1, 1.1]))
 
 
+def test_two_runs_are_compared_by_their_spreads():
+    assert not level(spread([10.0, 12.0]), spread([13.0, 19.0]))
+
+
 def test_runs_that_are_not_the_same_are_compared_by_their_spreads():
     assert not level(spread([1.0, 2.0, 3.0]), spread([4.0]))
 
