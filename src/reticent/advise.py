@@ -6,14 +6,15 @@
     rt.advise(compared, purpose="averages")    from a comparison that was made already
 
 Nothing is published.  What decides is one figure for each purpose, over several runs; each candidate's spread is what the runs
-gave at the least and the most.  Two candidates whose spreads overlap are level: the data does not say which is better.  On a part of
+gave at the least and the most.  Two candidates within each other's spread are level (`compare/level.py`): the data does not say
+which is better.  On a part of
 the rows, a quarter of it is measured too: who may overtake on all rows is told (`compare/growth.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from reticent import registry
@@ -21,6 +22,7 @@ from reticent.compare import growth
 from reticent.compare.candidates import candidates, method_names
 from reticent.compare.compare import measured_all, setting_of
 from reticent.compare.comparison import Comparison
+from reticent.compare.level import level
 from reticent.compare.purposes import PURPOSES as PURPOSES
 from reticent.compare.purposes import Purpose
 from reticent.door import a_job, called, door, names, optional, text, whole
@@ -53,9 +55,8 @@ class Advice:
 
     @property
     def level(self) -> list[Mapping[str, Any]]:
-        """The candidates whose spread overlaps with the best one's, itself the first."""
-        best = self.best
-        return [row for row in self.candidates if row["low"] <= best["high"] and best["low"] <= row["high"]]
+        """The candidates that the runs do not say to be worse than the best one, itself the first."""
+        return [row for row in self.candidates if level(row, self.best)]
 
     @property
     def trivially_better(self) -> list[Mapping[str, Any]]:
@@ -161,7 +162,7 @@ def advise(
                 "A comparison has been measured already, and its rows and methods stay as they are.",
                 attempt="rt.advise(compared, purpose=...), or a job instead of the comparison.",
             )
-        return _advice(job, purpose, {}, None)
+        return _advice(job, purpose, {})
     tried = candidates(job, method_names(methods) or tuple(registry.METHODS), {})
     able = [one for one in tried if one.job is not None]
     if not able:
@@ -170,12 +171,12 @@ def advise(
         )
     setting = setting_of(job, frame, rows, runs, (), PURPOSES[purpose].learns, seed, progress)
     compared = measured_all(able, setting, job)
-    fewer = measured_all(able, setting.part(growth.TIMES), job) if compared.sampled else None
-    return _advice(compared, purpose, {one.method: one.why for one in tried if one.job is None}, fewer)
+    if compared.sampled:
+        compared = replace(compared, smaller=measured_all(able, setting.part(growth.TIMES), job))
+    return _advice(compared, purpose, {one.method: one.why for one in tried if one.job is None})
 
 
-def _advice(compared: Comparison, purpose: str, refused: dict[str, str], fewer: Comparison | None) -> Advice:
-    """`fewer`: the same comparison of fewer rows."""
+def _advice(compared: Comparison, purpose: str, refused: dict[str, str]) -> Advice:
     chosen = PURPOSES[purpose]
     refused |= {row["name"]: row["why"] for row in compared.rows if row["role"] == "candidate" and not row["reached"]}
     ranked = _ranked(compared, chosen)
@@ -185,6 +186,7 @@ def _advice(compared: Comparison, purpose: str, refused: dict[str, str], fewer: 
             why=next(iter(refused.values()), f"There is no {chosen.meaning}: {chosen.lacking}."),
             attempt="another purpose, or a weaker promise.",
         )
+    fewer = compared.smaller
     before = None if fewer is None else {row["name"]: row for row in _ranked(fewer, chosen)}
     return Advice(purpose, ranked, refused, compared, before)
 

@@ -99,9 +99,9 @@ def studied(
         learning = {"classification": part == "learning", "attacks": []}
         compared, anew = (rt.compare(job, seed=seed, **learning, **how) for seed in (SEED, ANEW))
         full += [{"promise": promise, **row} for row in shown(compared, part)]
+        drawn = rt.advise(job, purpose=PARTS[part][0], rows=rows, seed=ANEW, **how).compared
         for purpose in PARTS[part]:
-            first, advice = rt.advise(compared, purpose=purpose), rt.advise(anew, purpose=purpose)
-            few = rt.advise(job, purpose=purpose, rows=rows, seed=ANEW, **how)
+            first, advice, few = (rt.advise(one, purpose=purpose) for one in (compared, anew, drawn))
             advised.append({"promise": promise, "purpose": purpose, "full": first.best["name"], "full level": names(first.level),
                             "advised": advice.best["name"], "level": names(advice.level),
                             "no better than": names(advice.trivially_better, "; "), "from a part": few.best["name"],

@@ -72,6 +72,8 @@ def test_a_part_of_the_rows_shows_who_may_overtake_on_all_of_them():
     assert [row["name"] for row in advice.may_overtake] == ["beta-perturbation"]
     assert advice.to_dict()["may_overtake"] == ["beta-perturbation"]
     assert "100 of them" in str(advice) and "on all rows beta-perturbation may do best" in str(advice)
+    again = rt.advise(advice.compared, purpose="counts")
+    assert again.sentences() == advice.sentences() and again.may_overtake == advice.may_overtake
     everybody = rt.advise(job(), frame=people, purpose="counts", methods=methods, runs=1)
     assert everybody.best["name"] == "beta-perturbation" and everybody.may_overtake == []
 

@@ -12,19 +12,26 @@ def figure(low: float, high: float | None = None) -> dict:
     return {"low": low, "high": high, "value": (low + high) / 2}
 
 
-def test_a_figure_that_falls_as_one_over_a_root_goes_on_to_do_so():
+def test_a_figure_that_falls_as_one_over_a_root_goes_on_to_do_so_or_half_as_fast_again_or_half_as_fast():
     way = Way.of(figure(0.4), figure(0.2), times=4, further=16, less=True)
-    assert way.hopeful == pytest.approx(0.05) and way.doubtful == pytest.approx(0.05)
+    assert way.hopeful == pytest.approx(0.2 / 2**3) and way.doubtful == pytest.approx(0.2 / 2)
+    assert way.hopeful < 0.2 / 2**2 < way.doubtful
+
+
+def test_a_figure_that_grows_goes_on_to_do_so():
+    way = Way.of(figure(0.1), figure(0.2), times=4, further=4, less=True)
+    assert way.hopeful == pytest.approx(0.2 * 2**0.5) and way.doubtful == pytest.approx(0.2 * 2**1.5)
 
 
 def test_a_spread_opens_the_way():
+    narrow = Way.of(figure(0.4), figure(0.2), times=4, further=16, less=True)
     way = Way.of(figure(0.38, 0.42), figure(0.19, 0.21), times=4, further=16, less=True)
-    assert way.hopeful < 0.05 < way.doubtful
+    assert way.hopeful < narrow.hopeful < narrow.doubtful < way.doubtful
 
 
 def test_where_more_is_better_what_is_missing_to_all_of_it_shrinks():
     way = Way.of(figure(0.6), figure(0.8), times=4, further=4, less=False)
-    assert way.hopeful == pytest.approx(0.9) == way.doubtful
+    assert way.hopeful == pytest.approx(1 - 0.2 / 2**1.5) and way.doubtful == pytest.approx(1 - 0.2 / 2**0.5)
 
 
 def test_nothing_is_less_than_none():
@@ -36,6 +43,6 @@ def test_nothing_is_less_than_none():
 def test_who_may_overtake_is_who_hopes_for_more_than_the_first_may_doubt():
     small = {"first": figure(0.13), "steep": figure(0.35), "flat": figure(0.23)}
     large = {"first": figure(0.10), "steep": figure(0.195), "flat": figure(0.20), "new": figure(0.5)}
-    assert may_overtake(small, large, "first", times=4, further=2, less=True) == ["new"]  # of it no way is known
+    assert may_overtake(small, large, "first", times=4, further=1.2, less=True) == ["new"]  # of it no way is known
     assert may_overtake(small, large, "first", times=4, further=60, less=True) == ["steep", "new"]
     assert may_overtake(small, {"first": large["first"]}, "first", times=4, further=60, less=True) == []

@@ -1,7 +1,7 @@
 """Where advice from small samples of real tables is what the study of the whole tables ranks first.
 
-These cases were chosen after the study, which also has cases that a sample misses (`MISSED` in tests/studies/test_choosing.py): they
-keep what works from breaking, and are no evidence that a sample suffices.
+These cases were chosen after the study, which also has cases in which a sample names another method and says that it may be overtaken:
+they keep what works from breaking, and are no evidence that a sample suffices.
 """
 
 from __future__ import annotations

@@ -40,6 +40,7 @@ class Comparison:
     runs: int
     seed: int
     of: int  # the rows of the source; `people` of them were drawn where that is fewer
+    smaller: Comparison | None = None  # the same of a part of these rows, where it was made for advice
 
     @property
     def sampled(self) -> bool:

@@ -77,8 +77,8 @@ def _only(cells: Cells, chosen: np.ndarray) -> Cells:
 
 
 def spread(values: Sequence[float | None]) -> dict[str, Any] | None:
-    """The mean of several runs, and the least and the greatest; None where no run has one."""
+    """The mean of several runs, the least and the greatest, and what each gave; None where no run has one."""
     known = [float(value) for value in values if value is not None and not np.isnan(value)]
     if not known:
         return None
-    return {"value": float(np.mean(known)), "low": min(known), "high": max(known), "runs": len(known)}
+    return {"value": float(np.mean(known)), "low": min(known), "high": max(known), "runs": len(known), "each": known}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -69,13 +69,14 @@ def questions(release: Release, cells: Cells | str) -> dict[str, Any]:
              "|estimate - truth| / truth. Estimates are those that a recipient makes of this kind. Without groups: exact quasi-identifiers "
              "beside the overall distribution of the sensitive column."),
         table("Relative error of counts", head, rows),
-        _by_share(*(np.concatenate(side) for side in zip(*found, strict=True)), cells.rows),
+        _by_share(found, cells.rows),
         _ranges(release, cells),
     )  # fmt: skip
 
 
-def _by_share(estimate: np.ndarray, true: np.ndarray, rows: int) -> Part:
-    """What is asked about rarely is answered worst."""
+def _by_share(found: Sequence[tuple[np.ndarray, np.ndarray]], rows: int) -> Part:
+    """Of estimates and truths: what few rows answer is answered worst."""
+    estimate, true = (np.concatenate(side) for side in zip(*found, strict=True))
     lines = [
         (f"{line['above']:g} to {line['until']:g}", line["queries"], _error(line["median"]), _error(line["mean"]))
         for line in by_selectivity(estimate, true, rows)

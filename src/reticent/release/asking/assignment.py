@@ -7,7 +7,7 @@ for all groups at once; otherwise by augmenting paths, group by group, groups al
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -34,10 +34,55 @@ class Groups:
         """The values of each group that no row takes."""
         return self.size(self.values) - self.size(self.rows) if self.left is None else self.left
 
+    @cached_property
+    def two(self) -> Two | None:
+        """The groups as rows of two types, or of one, see them; None where there are more, or too much to be held."""
+        kinds = int(self.values[1].max(initial=-1)) + 1
+        types = np.flatnonzero(np.bincount(self.rows[1]))
+        if self.spare.any() or not 1 <= len(types) <= 2 or not 0 < self.many * kinds <= DENSE:
+            return None
+        mine = np.bincount(self.rows[0], weights=self.rows[2] * (self.rows[1] == types[0]), minlength=self.many)
+        return Two(int(types[0]), int(types[-1]), mine, _has(self.values, self.many, kinds))
+
     def only(self, group: int) -> Groups:
         rows, values = ((np.zeros((side[0] == group).sum(), np.int64), side[1][side[0] == group], side[2][side[0] == group])
                         for side in (self.rows, self.values))  # fmt: skip
         return Groups(rows, values, 1)
+
+
+@dataclass(frozen=True, eq=False)
+class Two:
+    """Rows of a first type, so many in each group, take what gains most over the other; what is taken depends on the order alone."""
+
+    first: int
+    other: int
+    room: np.ndarray
+    has: np.ndarray  # (value types, groups)
+    taken: dict[bytes, np.ndarray] = field(default_factory=dict)
+
+    def summed(self, layers: tuple[np.ndarray, ...]) -> np.ndarray:
+        """What the best matching by the first layer amounts to in each of them, over all groups."""
+        wide = len(self.has)
+        gain = np.array([layer[self.first, :wide] - layer[self.other, :wide] for layer in layers])
+        order = np.argsort(-gain[0], kind="stable")
+        if (key := order.tobytes()) not in self.taken:
+            self.taken[key] = self._taken(order)
+        otherwise = np.array([layer[self.other, :wide] for layer in layers], float) @ self.has.sum(axis=1)
+        return otherwise + gain @ self.taken[key]
+
+    def _taken(self, order: np.ndarray) -> np.ndarray:
+        """How many values of each type rows of the first type take, the best first."""
+        left, found = self.room.copy(), np.zeros(len(order))
+        for at in order:
+            taken = np.minimum(left, self.has[at])
+            found[at] = taken.sum()
+            left -= taken
+        return found
+
+
+def summed_best(groups: Groups, worth: np.ndarray, *besides: np.ndarray) -> np.ndarray:
+    """`best`, added up over all groups."""
+    return best(groups, worth, *besides).sum(axis=1) if groups.two is None else groups.two.summed((worth, *besides))
 
 
 def best(groups: Groups, worth: np.ndarray, *besides: np.ndarray) -> np.ndarray:
@@ -50,16 +95,6 @@ def best(groups: Groups, worth: np.ndarray, *besides: np.ndarray) -> np.ndarray:
     if layers.shape[2] <= 2:
         return _two(layers.transpose(0, 2, 1), values, rows, groups.many)
     return _by_paths(layers, rows, values, groups.many)
-
-
-def each_best(groups: Groups, *worths: np.ndarray) -> list[np.ndarray]:
-    """The greatest worth of each group, of several worths, each by a matching of its own."""
-    if len(groups.values[0]):
-        layers, rows, values = _sides(groups, worths)
-        if layers.shape[1] <= 2 and groups.many * layers.shape[2] <= DENSE:
-            room, has = _room(rows, groups.many), _has(values, groups.many, layers.shape[2])
-            return [_taken_first(layer[None], room, has)[0] for layer in layers]
-    return [best(groups, worth)[0] for worth in worths]
 
 
 def _sides(groups: Groups, worths: tuple[np.ndarray, ...]) -> tuple[np.ndarray, Triple, Triple]:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from reticent.release.asking.assignment import Groups, best, each_best
+from reticent.release.asking.assignment import Groups, best, summed_best
 
 ROUNDING = 2.0**-50
 
@@ -35,8 +35,9 @@ class Pairs:
         return replace(self, low=-self.high, high=-self.low)
 
     def count(self) -> tuple[int, int]:
-        most, least = each_best(self.groups, self.may.astype(float), -(~self.spare).astype(float))
-        return round(-least.sum()), round(most.sum())
+        worths = self.may.astype(float), -(~self.spare).astype(float)
+        most, least = (summed_best(self.groups, worth)[0] for worth in worths)
+        return round(-least), round(most)
 
     def ends(self, aggregate: str) -> tuple[Any, Any] | None:
         """The least and the greatest; None where no table selects a row."""
@@ -54,9 +55,9 @@ class Pairs:
         """The best worth, how many pairs it selects, and what their numbers sum to; a pair that need not be is selected where it pays."""
         pays = worth >= 0 if eager else worth > 0
         select = self.may & (pays | ~self.spare)
-        value, rows, total = best(
+        value, rows, total = summed_best(
             self.groups, np.where(select, worth, 0.0), select.astype(float), np.where(select, number, 0.0)
-        ).sum(axis=1)
+        )
         return float(value), round(rows), float(total)
 
     def most_sum(self) -> float:

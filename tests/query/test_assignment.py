@@ -1,0 +1,40 @@
+"""The best matching of rows and values: two types of rows at once, and group by group, give what trying every one gives."""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+
+from reticent.release.asking.assignment import Groups, best, summed_best
+
+
+def drawn(rng, types: int):
+    """Groups of one to four rows with as many values, and what each pair is worth, halves included."""
+    sizes = rng.integers(1, 5, rng.integers(1, 4))
+    sides = [
+        [(group, int(rng.integers(kinds))) for group, size in enumerate(sizes) for _ in range(size)]
+        for kinds in (types, 5)
+    ]
+    counted = [np.unique(np.array(side), axis=0, return_counts=True) for side in sides]
+    rows, values = ((pairs[:, 0], pairs[:, 1], number) for pairs, number in counted)
+    return Groups(rows, values, len(sizes)), sides, rng.integers(-4, 5, (types, 5)) / 2
+
+
+def tried(sides, worth, group: int) -> float:
+    rows, values = ([kind for where, kind in side if where == group] for side in sides)
+    return max(sum(worth[row, value] for row, value in zip(rows, order, strict=True)) for order in permutations(values))
+
+
+@pytest.mark.parametrize("types", [1, 2, 3])
+def test_the_best_is_what_trying_every_matching_finds(types):
+    rng = np.random.default_rng(types)
+    for _ in range(60):
+        groups, sides, worth = drawn(rng, types)
+        each = [tried(sides, worth, group) for group in range(groups.many)]
+        assert best(groups, worth)[0] == pytest.approx(each)
+        value, same, rows = summed_best(groups, worth, worth, np.ones(worth.shape))
+        assert value == same == pytest.approx(sum(each)) and rows == groups.rows[2].sum()
+        assert summed_best(groups, -worth)[0] == pytest.approx(best(groups, -worth)[0].sum())
+        assert (groups.two is None) == (len(np.unique(groups.rows[1])) > 2)
