@@ -50,9 +50,11 @@ def wider(recipe: Recipe, weights: Mapping[str, Any] | None = None) -> list[str]
     if not styles or not recipe.groups:
         return []
     tight, printed = total_loss(recipe, weights) / max(recipe.cells.rows, 1), printed_loss(recipe, weights)
+    if f"{tight:.4f}" == f"{printed:.4f}":
+        return []
     more = f" ({printed / tight - 1:.1%} more)" if tight else ""
     return [
-        f"The labels of {len(styles)} column(s) are wider than their groups: over the source's "
+        f"The labels of {len(styles)} column{'s' if len(styles) > 1 else ''} are wider than their groups: over the source's "
         f"own ranges AIL is {printed:.4f}, with tight labels it would be "
         f"{tight:.4f}{more}. The second figure is for you alone: it tells of ends that are hidden."
     ]
