@@ -183,3 +183,19 @@ def test_a_command_in_the_draft_can_be_pasted_whatever_the_names_are(run, place)
     assert words[:6] == ["reticent", "hierarchy", "--data", "our data.csv", "--delimiter", ";"]
     assert run(*words[1:]).code == 0
     assert (place / "diagnosis-code.csv").exists()
+
+
+def test_a_word_that_happens_to_end_with_id_is_no_identifier(run, place):
+    names = ("covid", "amount_paid", "COVID", "patientId", "PatientID", "PATIENTID", "ward_id", "pid")
+    rows = [[f"{i % 9}"] * len(names) for i in range(90)]
+    write_csv(place / "ends.csv", rows, head=",".join(names))
+    found = {one["name"]: one["role"] for one in json.loads(run("init", "ends.csv", "--json").out)["columns"]}
+    assert [name for name in names if found[name] != "identifying"] == ["covid", "amount_paid", "COVID"]
+    assert "rows_per_person" not in tomllib.loads(Path("ends.toml").read_text())["columns"]["covid"]
+
+
+def test_the_weight_of_a_body_is_not_taken_for_a_survey_s(run, place):
+    rows = [[f"{50 + i % 37}", f"{0.5 + i / 700:.4f}"] for i in range(300)]
+    write_csv(place / "weights.csv", rows, head="weight_kg,weight")
+    found = {one["name"]: one["role"] for one in json.loads(run("init", "weights.csv", "--json").out)["columns"]}
+    assert found == {"weight_kg": "quasi-identifying", "weight": "insensitive"}

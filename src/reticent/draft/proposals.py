@@ -16,13 +16,18 @@ from reticent.table.roles import Role
 NEAR_UNIQUE, OFTEN_UNIQUE, FEW_ROWS, MANY = 0.9, 0.25, 20, 50
 MOST_PER_PERSON = 100  # rows of one person; an identifier that repeats more often names something else
 
+# Of names that end with id without a mark before it only those written patientId, and a few in any case: covid and paid are none.
+_ENDS_WITH_ID = (
+    r"((?-i:[a-z0-9]I[dD])|(patient|person|client|customer|member|user|subject|case|record|visit|encounter|"
+    r"episode|admission|household|participant|respondent|employee|student)id)$"
+)
 _NAMES_PERSON = re.compile(
-    r"(^|[\W_])(id|uuid|guid|ssn|nin|nhs|mrn|name|surname|forename|email|e_mail|mail|phone|tel|fax|mobile|address|street|"
-    r"passport|licen[cs]e|iban|account|url|ip|plate|vin|serial|person|patient|household)([\W_]|$)|(_id|Id|ID|[a-z]name)$",
+    r"(^|[\W_])(id|uid|pid|uuid|guid|ssn|nin|nhs|mrn|name|surname|forename|email|e_mail|mail|phone|tel|fax|mobile|address|street|"
+    rf"passport|licen[cs]e|iban|account|url|ip|plate|vin|serial|person|patient|household)([\W_]|$)|[a-z]name$|{_ENDS_WITH_ID}",
     re.IGNORECASE,
 )
 _NUMBERS_PERSON = re.compile(
-    r"(^|[\W_])(id|uuid|guid|ssn|nin|nhs|mrn|person|patient|passport)([\W_]|$)|(_id|Id|ID)$", re.IGNORECASE
+    rf"(^|[\W_])(id|uid|pid|uuid|guid|ssn|nin|nhs|mrn|person|patient|passport)([\W_]|$)|{_ENDS_WITH_ID}", re.IGNORECASE
 )
 _IS_PRIVATE = re.compile(
     r"disease|diagnos|illness|icd|condition|symptom|treat|drug|medic|hiv|cancer|disab|salar|income|wage|earning|debt|credit|"
@@ -32,7 +37,9 @@ _IS_PRIVATE = re.compile(
 _IS_PLACE_OR_BIRTH = re.compile(
     r"zip|post(al)?_?code|birth|dob|lat(itude)?$|lon(gitude)?$|geo|county|district", re.IGNORECASE
 )
-_IS_WEIGHT = re.compile(r"(^|_)(weight|wgt|wt|pweight|fnlwgt)(_|$)|fnlwgt", re.IGNORECASE)
+_IS_WEIGHT = re.compile(
+    r"^(?!.*(kg|lbs?|pounds?|grams?)$)(|.*_)(weight|wgt|wt|pweight|fnlwgt)(_|$)|fnlwgt", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,11 +59,12 @@ def _widened(quasi: Sequence[Domain]) -> int:
 
 def wider_by(quasi: Sequence[Domain], tight: float, printed: float) -> list[str]:
     """The same where both losses are known."""
-    if not _widened(quasi):
+    columns = _widened(quasi)
+    if not columns or f"{tight:.4f}" == f"{printed:.4f}":
         return []
     more = f" ({printed / tight - 1:.1%} more)" if tight else ""
     return [
-        f"The labels of {_widened(quasi)} column(s) are wider than their groups: over the source's "
+        f"The labels of {columns} column{'s' if columns > 1 else ''} are wider than their groups: over the source's "
         f"own ranges AIL is {printed:.4f}, with tight labels it would be "
         f"{tight:.4f}{more}. The second figure is for you alone: it tells of ends that are hidden."
     ]

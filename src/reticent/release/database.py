@@ -32,30 +32,35 @@ def write(frames: dict[str, pl.DataFrame], manifest: str, url: str, table: str, 
     except Exception as error:
         if isinstance(error, RuntimeError) and "interrupt" in str(error).lower():  # DuckDB's word for a signal
             raise KeyboardInterrupt from None
-        if _disk_refuses(error):
-            raise DiskError(
-                f"{redacted(url)} cannot be written: the disk is full, read-only or broken.",
-                why="Nothing was written.",
-                attempt="more room, or another disk.",
-            ) from None
-        if is_away(error):
-            raise SourceUnreachable(
-                f"{redacted(url)} does not answer, has no such database or refuses access.",
-                why="Nothing was written.",
-                attempt="the same address in the database's own client.",
-            ) from None
-        if "exist" in str(error).lower():
-            raise OutputExists(
-                f"{redacted(url)} has a table of that name, or has no such schema.",
-                why="An existing table is never replaced.",
-                attempt="another name.",
-            ) from None
-        raise SourceError(
-            f"Writing to {redacted(url)} failed: {type(error).__name__}.",
-            why="Nothing was written.",
-            attempt="a database file that can be written, and a name that its client accepts.",
-        ) from None
+        raise _refusal(error, redacted(url)) from None
     return list(names)
+
+
+def _refusal(error: Exception, where: str) -> ReticentError:
+    """What a database, or the disk it is on, means by an error of its own."""
+    if _disk_refuses(error):
+        return DiskError(
+            f"{where} cannot be written: the disk is full, read-only or broken.",
+            why="Nothing was written.",
+            attempt="more room, or another disk.",
+        )
+    if is_away(error):
+        return SourceUnreachable(
+            f"{where} does not answer, has no such database or refuses access.",
+            why="Nothing was written.",
+            attempt="the same address in the database's own client.",
+        )
+    if "exist" in str(error).lower():
+        return OutputExists(
+            f"{where} has a table of that name, or has no such schema.",
+            why="An existing table is never replaced.",
+            attempt="another name.",
+        )
+    return SourceError(
+        f"Writing to {where} failed: {type(error).__name__}.",
+        why="Nothing was written.",
+        attempt="a database file that can be written, and a name that its client accepts.",
+    )
 
 
 def new_file(url: str) -> Path | None:

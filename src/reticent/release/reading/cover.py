@@ -121,7 +121,7 @@ class Regions:
 
 def join(covers: Sequence[Cover], boxes: np.ndarray, points: np.ndarray) -> Regions:
     """`boxes[i, c]` is a label of column c, `points[j, c]` a code."""
-    points = np.asarray(points, np.int64)
+    points = np.ascontiguousarray(points, np.int32)  # codes of values: fewer than rows
     order = np.arange(len(points))
     done: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
     starts, stops = np.array([0]), np.array([len(points)])
@@ -168,7 +168,10 @@ def _stretches(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
 
 def _halved(points: np.ndarray, order: np.ndarray, starts: np.ndarray, stops: np.ndarray, low: np.ndarray, high: np.ndarray,
             cut: np.ndarray, node: np.ndarray, box: np.ndarray) -> tuple[np.ndarray, ...]:  # fmt: skip
-    """Split each node that boxes cut through at the middle of the column most of them cut; sort its points accordingly."""
+    """Split each node that boxes cut through at the middle of the column most of them cut; sort its points accordingly.
+
+    The middle is that of the codes: they are ranks of values, so that a median, for which points would be sorted, is no better.
+    """
     used, node = np.unique(node, return_inverse=True)
     starts, stops, low, high, cut = starts[used], stops[used], low[used], high[used], cut[used]
     column = np.where(high > low, cut, -1).argmax(axis=1)
@@ -177,22 +180,14 @@ def _halved(points: np.ndarray, order: np.ndarray, starts: np.ndarray, stops: np
     place = _stretches(starts, lengths)
     owner = np.repeat(pick, lengths)
     value = points[order[place], column[owner]]
-    middle = _medians(value, owner, lengths, low[pick, column], high[pick, column])
+    middle = (low[pick, column] + high[pick, column]) // 2
     right = value > middle[owner]
-    kept = np.argsort(owner * 2 + right, kind="stable")
-    order = order.copy()
-    order[place] = order[place][kept]
-    split = starts + lengths - np.bincount(owner, weights=right, minlength=len(used)).astype(np.int64)
+    begins = np.append(0, np.cumsum(lengths))[:-1]
+    lefts = np.append(0, np.cumsum(~right))  # of all points before each, how many stay left
+    split = starts + lefts[begins + lengths] - lefts[begins]
+    ahead = lefts[:-1] - np.repeat(lefts[begins], lengths)  # of those of its own node
+    moved = np.where(right, place + np.repeat(split - starts, lengths) - ahead, np.repeat(starts, lengths) + ahead)
+    order, before = order.copy(), order
+    order[moved] = before[place]
     return (order, np.concatenate([starts, split]), np.concatenate([split, stops]),
             np.concatenate([node, node + len(used)]), np.concatenate([box, box]))  # fmt: skip
-
-
-def _medians(
-    value: np.ndarray, owner: np.ndarray, lengths: np.ndarray, low: np.ndarray, high: np.ndarray
-) -> np.ndarray:
-    """A code in each node that leaves points on both sides: the median, or the midpoint where the median is the greatest."""
-    wide = int(high.max()) + 1
-    ranked = np.sort(owner * wide + value)
-    at = np.append(0, np.cumsum(lengths))[:-1]
-    median = ranked[at + (lengths - 1) // 2] % wide
-    return np.where(median < high, median, (low + high) // 2)
