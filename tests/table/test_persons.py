@@ -90,7 +90,7 @@ def test_the_manifest_and_the_readme_say_so():
     assert release.manifest.rows_per_person == 3
     readme = (release.folder / "README.md").read_text()
     assert "at most 3 rows per person" in readme
-    assert "these rows are 12 at least, those of 4 persons at least" in readme
+    assert "such a group has at least 12 rows, those of at least 4 persons" in readme
     assert "one row per person" not in readme
 
 
