@@ -48,6 +48,8 @@ from reticent.table.spelling import spelled_alike
 from reticent.table.supported import refuse_unsupported
 from reticent.together import Joining
 
+TOLD = 6  # sentences about earlier releases that are told while it works
+
 
 @door(
     job=a_job,
@@ -126,7 +128,7 @@ def joined(joining: Joining, staged: Path, ledger: Any, progress: Progress) -> t
     """What this release and earlier ones of the same people say together, told before anything is kept; or a refusal."""
     progress(Step("joining with earlier releases", 0.95))
     said = joining(staged, Ledger.of(ledger))
-    for line in said:
+    for line in said[-TOLD:]:  # the last one says what they say together; all of them are kept as notices
         progress(line)
     return tuple(said)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import reticent as rt
@@ -131,3 +132,16 @@ def test_the_release_is_the_library_s(run, place):
     run("publish", "job.toml", "-o", "by-command", "--seed", 3)
     rt.publish(rt.Job.read("job.toml"), to="by-library", seed=3, again=True)
     assert Path("by-command/data.parquet").read_bytes() == Path("by-library/data.parquet").read_bytes()
+
+
+def test_many_notices_are_a_few_lines_on_the_terminal(run, place):
+    """One for each earlier release that is gone: years of them would fill the screen."""
+    for at in range(9):
+        assert run("publish", "job.toml", "-o", f"release{at}", "--again").code == 0
+        shutil.rmtree(f"release{at}")
+    ran = run("publish", "job.toml", "-o", "last", "--again")
+    assert ran.code == 0
+    assert ran.err.count("Note: The earlier release") == 5
+    assert ran.err.count("was not joined with this one") <= 5 + 6, "before it is kept, and when it is"
+    assert "4 more like these stand in reticent-owner/last/README.md." in ran.err
+    assert Path("reticent-owner/last/README.md").read_text().count("was not joined with this one") == 9

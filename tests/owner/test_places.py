@@ -59,6 +59,35 @@ def test_nothing_of_the_owner_s_lies_in_a_release(tmp_path, monkeypatch, setting
     assert everything(tmp_path) == []
 
 
+@pytest.mark.parametrize("setting", ["RETICENT_OWNER", "RETICENT_LEDGER"])
+@pytest.mark.parametrize("inside", ["", "mine", "a/b"])
+def test_nor_does_it_lie_in_another_release(tmp_path, monkeypatch, setting, inside):
+    monkeypatch.delenv("RETICENT_OWNER", raising=False)
+    rt.publish(job(), frame=people(), to=tmp_path / "first", ledger=tmp_path / "ledger")
+    before = everything(tmp_path)
+    monkeypatch.setenv(setting, str(tmp_path / "first" / inside))
+    with pytest.raises(RequestError, match="lies in the release"):
+        rt.publish(job(), frame=people(seed=2), to=tmp_path / "second")
+    assert everything(tmp_path) == before
+
+
+def test_a_release_does_not_lie_in_another(tmp_path, monkeypatch):
+    monkeypatch.delenv("RETICENT_OWNER", raising=False)
+    release = rt.publish(job(), frame=people(), to=tmp_path / "first")
+    before = everything(tmp_path)
+    for keep in (lambda: rt.publish(job(), frame=people(seed=2), to=tmp_path / "first" / "second"),
+                 lambda: release.save(tmp_path / "first" / "a" / "b")):  # fmt: skip
+        with pytest.raises(OutputExists, match="lies in the release"):
+            keep()
+    assert everything(tmp_path) == before
+
+
+def test_a_manifest_of_another_program_is_no_release(tmp_path, monkeypatch):
+    monkeypatch.delenv("RETICENT_OWNER", raising=False)
+    (tmp_path / "manifest.json").write_text('{"name": "a web application"}')
+    assert rt.publish(job(), frame=people(), to=tmp_path / "release").digest
+
+
 def test_a_link_to_the_owner_s_folder_is_the_owner_s_folder(tmp_path, vault):
     vault.mkdir()
     (tmp_path / "link").symlink_to(vault)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,6 +13,7 @@ from reticent import catalogue
 from reticent.cli.options import Engine, Force, JobFile, Json, Master, Regions, ShowValues, engine_at
 
 EXAMPLE = "reticent publish patients.toml -o patients-release"
+FEW = 6  # notices on the terminal
 
 
 def publish(
@@ -88,7 +90,7 @@ def publish(
     say_findings(found)
     say("", f"Digest  {release.digest}", f"Yours   {owner} (never hand it out)")
     say(f"Check   reticent audit {output} --expect-digest $(cat {notes_folder(output) / 'digest.txt'})")
-    for line in (*release.notices, *together):
+    for line in (*few(release.notices, notes_folder(output) / "README.md"), *together):
         note(f"Note: {line}")
     if release.manifest.formulas == "present":
         note(
@@ -121,3 +123,10 @@ def _batches(job: Any, by: str, output: Path, json: bool, **how: Any) -> int:
         if how["seed"] is not None:
             note("Not for publication: a seeded release can be undone by who guesses the seed.")
     return PromiseUnreachable.exit_code if found["unreachable"] else 0
+
+
+def few(lines: Sequence[str], where: Path) -> list[str]:
+    """The first of many lines and the last, which says what the releases say together; `where` lists all of them."""
+    if len(lines) <= FEW:
+        return list(lines)
+    return [*lines[: FEW - 2], f"{len(lines) - FEW + 1} more like these stand in {where}.", lines[-1]]

@@ -73,6 +73,20 @@ def digest_noted(notes: Path) -> str | None:
         return None
 
 
+def release_above(folder: Path) -> Path | None:
+    """The release that a folder is, or lies in."""
+    return next((place for place in (folder, *folder.parents) if _is_release(place)), None)
+
+
+def _is_release(folder: Path) -> bool:
+    """Other programs have a manifest.json, too; ours says by which version it was written."""
+    try:
+        with open(folder / "manifest.json", "rb") as handle:
+            return b'"reticent"' in handle.read(64 << 20)
+    except OSError:
+        return False
+
+
 def refuse_overlap(target: Path, ledger: Path) -> None:
     """A release is handed out whole: neither does it lie among what stays with the owner, nor does that lie in it."""
     try:
@@ -80,6 +94,11 @@ def refuse_overlap(target: Path, ledger: Path) -> None:
         held = {"owner's folder": owner_folder(target).resolve(), "ledger": ledger.resolve()}
     except (OSError, RuntimeError, ValueError):  # a circle of links, a name that no file can have
         raise RequestError(f"{target} is no place for a release.", attempt="another name.") from None
+    if (holder := release_above(place.parent)) is not None:
+        raise OutputExists(
+            f"{target} lies in the release {holder}.", why="A release holds what its manifest lists, and nothing else.",
+            attempt="another place for the release.",
+        )  # fmt: skip
     for what, folder in held.items():
         setting = "RETICENT_OWNER" if what != "ledger" else "--ledger (RETICENT_LEDGER)"
         if place in folder.parents:
@@ -96,6 +115,12 @@ def refuse_overlap(target: Path, ledger: Path) -> None:
             )
         if folder.exists() and not folder.is_dir():
             raise RequestError(f"The {what} {folder} is no folder.", attempt=f"{setting} for another one.")
+        if (holder := release_above(folder)) is not None:
+            raise RequestError(
+                f"The {what} {folder} lies in the release {holder}.",
+                why="That release is handed out whole, and what stays with you would be in it.",
+                attempt=f"{setting} for a folder elsewhere.",
+            )
     if OWNER in place.parts:
         raise OutputExists(
             f"{target} lies in a folder {OWNER!r}.",
