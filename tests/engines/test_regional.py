@@ -268,3 +268,18 @@ def test_random_tables_in_random_parts_keep_the_promise(rows, regions, at_once, 
     found = rt.audit(release, source=frame, job=job)
     assert found.kept and found.source.passed
     assert release.audited.promises == rt.audit(release).promises
+
+
+def test_labels_that_are_padded_or_snapped_or_sets_are_published_in_parts_and_hold_their_rows(people, tmp_path):
+    """A snapped label of one region may read as another's: the audit counts both as one group."""
+    columns = {
+        **COLUMNS,
+        "age": rt.quasi(labels={"style": "padded", "width": 3}),
+        "education": rt.quasi(labels={"style": "snapped", "step": 5}),
+    }
+    job = rt.Job(columns=columns, promises=[rt.KAnonymity(5)], release=DROP, method=rt.Mondrian(labels="sets"))
+    release = published(job, people, tmp_path, seed=2)
+    found = rt.audit(release, source=people, job=job)
+    assert found.kept and found.source.passed
+    assert release.audited.promises == found.promises and release.audited.groups == found.groups
+    assert any("wider than their groups" in notice for notice in release.notices)
