@@ -2,8 +2,9 @@
 
 A figure is taken to change as a power of the number of rows, as errors of samples (1 / sqrt(n)) and widths of groups do.  Its spread
 over runs gives two lines: a hopeful one from the worst of the smaller part to the best of the larger, and a doubtful one the other
-way round; and as the power itself changes with the rows, it is taken to be off by half.  This is a guess and never a measurement: it
-says who may overtake, and ranks nobody.
+way round; and as the power itself changes with the rows, it is taken to be off by half.  Whatever two parts show, who is behind may
+gain as samples do and groups over two columns, by 1 / sqrt(n).  This is a guess and never a measurement: it says who may overtake,
+and ranks nobody.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from math import log
 from typing import Any
 
 Figures = Mapping[str, Mapping[str, Any]]
-OFF = 0.5
-"""By how much of itself a power may be off."""
+OFF, ROOT = 0.5, 0.5
+"""By how much of itself a power may be off, and the power that is always hoped for."""
 TIMES = 4
 """How many times the smaller part fits into the larger one."""
 
@@ -34,7 +35,7 @@ class Way:
         steps = log(further) / log(times)
         hopeful, doubtful = _ratio(low, most), _ratio(high, least)
         ends = (
-            low * hopeful ** (steps * (1 + OFF if hopeful < 1 else 1 - OFF)),
+            low * min(hopeful ** (steps * (1 + OFF)), further**-ROOT),
             high * doubtful ** (steps * (1 - OFF if doubtful < 1 else 1 + OFF)),
         )
         return cls(*ends) if less else cls(*(1 - end for end in ends))
