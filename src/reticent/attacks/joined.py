@@ -19,7 +19,7 @@ import numpy as np
 from reticent.attacks.membership import Membership
 
 ROUNDS = 200
-WORK = 54_000_000
+WORK = 55_000_000
 """So many beliefs are computed at most, in ten rounds or more: large tables end earlier, and say how far beliefs still moved."""
 SETTLED = 1e-6
 """The balancing ends when no belief moves further in a round."""
