@@ -12,14 +12,14 @@ release's own posterior.  Nothing here is exact but for one release: `joined_exa
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from reticent.attacks.membership import Membership
 
 ROUNDS = 200
-WORK = 70_000_000
+WORK = 55_000_000
 """So many beliefs are computed at most, in ten rounds or more: large tables end earlier, and say how far beliefs still moved."""
 SETTLED = 1e-6
 """The balancing ends when no belief moves further in a round."""
@@ -31,6 +31,7 @@ class Part:
 
     membership: Membership
     counts: np.ndarray  # (groups, values)
+    believed: dict[bytes, np.ndarray] = field(default_factory=dict, init=False, repr=False)  # what `own` found before
 
     def shares(self, prior: np.ndarray) -> np.ndarray:
         """(groups + 1, values): each group's distribution; the table's for people who are in none."""
@@ -39,8 +40,12 @@ class Part:
 
     def own(self, prior: np.ndarray) -> np.ndarray:
         """(points, values): the release's own posterior; a mixture, which no rounding takes above what it mixes."""
-        shares = self.shares(prior)
-        return np.minimum(self.membership.mixed(shares), shares.max(axis=0))
+        known = self.believed.get(prior.tobytes())
+        if known is None:
+            shares = self.shares(prior)
+            known = np.minimum(self.membership.mixed(shares), shares.max(axis=0))
+            self.believed[prior.tobytes()] = known
+        return known.copy()
 
 
 def product(parts: Sequence[Part], prior: np.ndarray) -> np.ndarray:

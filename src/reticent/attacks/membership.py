@@ -59,6 +59,8 @@ class Membership:
 
     def by_group(self, values: np.ndarray) -> np.ndarray:
         """(groups + 1, ...): what the entries hold, added up by group."""
+        if values.ndim == 1:
+            return np.bincount(self.group, weights=values, minlength=self.groups + 1)
         found = np.zeros((self.groups + 1, *values.shape[1:]))
         starts = np.flatnonzero(np.diff(self.group, prepend=-1))
         if len(starts):
@@ -71,16 +73,22 @@ class Membership:
             found = np.empty((self.points, *of_groups.shape[1:]))
             found[self.point] = of_groups[self.group]
             return found
-        order, starts, points = self._by_point
+        lone, several, starts, points = self._by_point
         found = np.zeros((self.points, *of_groups.shape[1:]))
-        found[points] = np.add.reduceat(of_groups[self.group[order]] * self.shares[order, None], starts, axis=0)
+        found[self.point[lone]] = of_groups[self.group[lone]]
+        if len(starts):
+            mixed = of_groups[self.group[several]] * self.shares[several, None]
+            found[points] = np.add.reduceat(mixed, starts, axis=0)
         return found
 
     @cached_property
-    def _by_point(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        order = np.argsort(self.point, kind="stable")
-        starts = np.flatnonzero(np.diff(self.point[order], prepend=-1))
-        return order, starts, self.point[order][starts]
+    def _by_point(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Entries of points that have one; entries of those that have several, where each point begins, and the points."""
+        many = np.bincount(self.point, minlength=self.points)[self.point]
+        several = np.flatnonzero(many > 1)
+        several = several[np.argsort(self.point[several], kind="stable")]
+        starts = np.flatnonzero(np.diff(self.point[several], prepend=-1))
+        return np.flatnonzero(many == 1), several, starts, self.point[several][starts]
 
 
 def linked(point: np.ndarray, group: np.ndarray, points: int) -> np.ndarray:
