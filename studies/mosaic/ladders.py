@@ -35,7 +35,9 @@ def main(effort: str = "quick", *names: str) -> None:
             found = [rt.plan(job, cells=table, seed=seed).loss for job in jobs]
             more = [weaker / stricter - 1 for weaker, stricter in combinations(found, 2) if weaker > stricter]
             said = f"{len(more)} pairs, by {max(more):.2%} at most" if more else "never"
-            print(f"{name}, {effort}, seed {seed}: {' '.join(f'{loss:.4f}' for loss in found)}; more: {said}", flush=True)
+            print(
+                f"{name}, {effort}, seed {seed}: {' '.join(f'{loss:.4f}' for loss in found)}; more: {said}", flush=True
+            )
 
 
 if __name__ == "__main__":
