@@ -27,11 +27,8 @@ from reticent.models.promises import BoundPromises
 from reticent.table.cells import Cells
 
 IMPATIENCE = 0.15  # for each sweep waited
-ROOMY, SHARE, FIRST = (
-    100,
-    0.4,
-    30,
-)  # rows of the median group, the least share of it that a group has, for so many sweeps
+ROOMY = 100  # rows of the median group
+SHARE, FIRST = 0.4, 30  # the least share of it that a group has, for so many sweeps
 
 
 @dataclass
@@ -82,9 +79,9 @@ def _rules(rule: Rule, start: Tiling) -> list[Rule]:
     """The promise, and before it, where its groups are large, one that asks for groups of more rows."""
     middle = float(np.median(start.sizes())) if len(start) else 0.0
     roomier = rule.roomier(int(SHARE * middle))
-    return (
-        [rule] if not rule.capped_only or middle < ROOMY or roomier.least_size == rule.least_size else [roomier, rule]
-    )
+    if not rule.capped_only or middle < ROOMY or roomier.least_size == rule.least_size:
+        return [rule]
+    return [roomier, rule]
 
 
 def _kinds(cells: Cells, space: Space, rule: Rule, sweeps: Sweeps, start: Tiling) -> list[Kind]:
