@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from reticent.audit.grouping import Numbered, number, pack
+from reticent.audit.grouping import Numbered, combined, enumerated, number, pack
 from reticent.audit.subject import Subject
 from reticent.kernels import row_matching
 from reticent.release.manifest import ColumnEntry
@@ -77,10 +77,10 @@ def match_rows(subject: Subject, frame: pl.DataFrame, labels: Mapping[str, Numbe
 
 def _distinct(columns: Sequence[Numbered], rows: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Distinct combinations of codes, how many rows have each, and the one of each row."""
-    word = pack(columns, rows)
-    distinct, of_row, count = np.unique(word, return_inverse=True, return_counts=True)
-    row = np.empty(len(distinct), np.int64)
+    many, of_row = combined(columns, rows)
+    row = np.empty(many, np.int64)
     row[of_row] = np.arange(rows)
+    count = np.bincount(of_row, minlength=many)
     return np.column_stack([column.codes[row] for column in columns]), count.astype(np.int64), of_row
 
 
@@ -104,7 +104,7 @@ def _values(subject: Subject, frame: pl.DataFrame, source: pl.DataFrame) -> tupl
         theirs.append(Numbered(both.codes[len(one) :][other.codes], both.distinct))
     rows = len(frame)
     word = np.concatenate([pack(ours, rows), pack(theirs, len(source))]) if _fits(ours) else _word(ours, theirs, rows)
-    distinct, codes = np.unique(word, return_inverse=True)
+    distinct, codes = enumerated(word, int(word.max(initial=0)) + 1)
     names = pl.Series(distinct)
     return Numbered(codes[:rows], names), Numbered(codes[rows:], names), len(distinct)
 
