@@ -30,7 +30,14 @@ def with_nulls(series: pl.Series, rng: np.random.Generator) -> pl.Series:
 
 
 @pytest.mark.parametrize(
-    "pieces", [{}, {"PIECE": 40, "BLOCK": 8}, {"PIECE": 40, "ROOM": 12}, {"PIECE": 40, "ROOM": 12, "HELD": 90}]
+    "pieces",
+    [
+        {},
+        {"PIECE": 40, "BLOCK": 8},
+        {"PIECE": 40, "ROOM": 12},
+        {"PIECE": 40, "ROOM": 12, "HELD": 90},
+        {"PIECE": 20, "HELD": 5},
+    ],
 )
 @pytest.mark.parametrize("missing", [False, True])
 def test_tallies_are_those_of_a_group_by(pieces, missing, monkeypatch):

@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from reticent.audit.compared import Compared, Rows, looked_up
-from reticent.audit.grouping import Numbered, number, pack
+from reticent.audit.grouping import Numbered, combined, enumerated, number, pack
 from reticent.audit.subject import Subject
 from reticent.kernels import row_matching
 from reticent.release.manifest import ColumnEntry
@@ -110,14 +110,10 @@ def labels_of(rows: Rows, known: Mapping[str, Numbered]) -> dict[str, Numbered]:
 
 def _distinct(columns: Sequence[Numbered], rows: Rows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Distinct combinations of codes, how many rows have each, and the one of each row."""
-    word = pack(columns, len(rows))
-    if rows.times is None:
-        distinct, of_row, count = np.unique(word, return_inverse=True, return_counts=True)
-    else:
-        distinct, of_row = np.unique(word, return_inverse=True)
-        count = rows.tally(of_row, len(distinct))
-    row = np.empty(len(distinct), np.int64)
+    many, of_row = combined(columns, len(rows))
+    row = np.empty(many, np.int64)
     row[of_row] = np.arange(len(rows))
+    count = rows.tally(of_row, many)
     return np.column_stack([column.codes[row] for column in columns]), count.astype(np.int64), of_row
 
 
@@ -144,7 +140,7 @@ def _values(
         theirs.append(Numbered(both.codes[len(one) :][other.codes], both.distinct))
     rows = len(frame)
     word = np.concatenate([pack(ours, rows), pack(theirs, len(source))]) if _fits(ours) else _word(ours, theirs, rows)
-    distinct, codes = np.unique(word, return_inverse=True)
+    distinct, codes = enumerated(word, int(word.max(initial=0)) + 1)
     names = pl.Series(distinct)
     return Numbered(codes[:rows], names), Numbered(codes[rows:], names), len(distinct)
 

@@ -17,6 +17,7 @@ import polars as pl
 from reticent.audit.measure.counts import Counts
 
 _WORD = 1 << 62
+_DENSE = 1 << 21  # words up to here are marked in an array, larger ones sorted
 _PIECE = 1 << 18  # rows looked up together: fresh memory for all of them costs more than looking up
 
 
@@ -97,6 +98,32 @@ def pack(columns: Sequence[Numbered], rows: int) -> np.ndarray:
         word += column.codes
         room *= len(column)
     return word
+
+
+def enumerated(words: np.ndarray, room: int) -> tuple[np.ndarray, np.ndarray]:
+    """The distinct of some words below `room` in order, and the place of each word among them."""
+    if room > _DENSE:
+        distinct, place = np.unique(words, return_inverse=True)
+        return distinct, place.reshape(-1)
+    occurs = np.zeros(room, bool)
+    occurs[words] = True
+    place = np.cumsum(occurs) - 1
+    return np.flatnonzero(occurs), looked_up(place, words)
+
+
+def combined(columns: Sequence[Numbered], rows: int) -> tuple[int, np.ndarray]:
+    """How many combinations occur, and the number of each row's among them, in the order of the columns' codes."""
+    word, room = np.zeros(rows, np.int64), 1
+    for column in columns:
+        wide = room * len(column)
+        if wide > _WORD or room <= _DENSE < wide:  # those that do not occur are left out while that is cheap
+            distinct, word = enumerated(word, room)
+            room = len(distinct)
+        word *= len(column)
+        word += column.codes
+        room *= len(column)
+    distinct, word = enumerated(word, room)
+    return len(distinct), word
 
 
 def unpack(words: np.ndarray, columns: Sequence[Numbered]) -> np.ndarray:

@@ -19,7 +19,7 @@ from reticent.table.source import batches, collect
 ROOM = 1 << 21  # possible combinations that are tallied in an array
 PIECE = 1 << 19  # rows looked at together
 BLOCK = 1 << 16  # of them packed at once, so that memory is used again and not asked for anew
-HELD = 1 << 21  # rows kept in memory where they cannot be tallied; more are grouped as they are read
+HELD = 1 << 21  # combinations held before they are merged, and rows that cannot be tallied
 
 
 class Numbers(NamedTuple):
@@ -34,10 +34,14 @@ def combinations(lazy: pl.LazyFrame, name: str, doing: str) -> pl.DataFrame:
     """Every combination of the frame's columns, and in a column `name` how many rows have it."""
     tallies: list[pl.DataFrame] = []
     others: list[pl.DataFrame] = []
+    most = HELD
     for piece in batches(lazy, doing, PIECE):
         tally = _tallied(piece, name)
         if tally is not None:
             tallies.append(tally)
+            if sum(map(len, tallies)) > most:
+                tallies = [_merged(pl.concat(tallies), name, doing)]
+                most = max(HELD, 2 * len(tallies[0]))
         elif sum(map(len, others)) + len(piece) > HELD:
             return _grouped(lazy, name, doing)
         else:
