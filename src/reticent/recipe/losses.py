@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from reticent.errors import some
 from reticent.recipe.recipe import Recipe
 from reticent.table.cells import Cells
 from reticent.table.printed import PrintedDomain
@@ -54,7 +55,7 @@ def wider(recipe: Recipe, weights: Mapping[str, Any] | None = None) -> list[str]
         return []
     more = f" ({printed / tight - 1:.1%} more)" if tight else ""
     return [
-        f"The labels of {len(styles)} column{'s' if len(styles) > 1 else ''} are wider than their groups: over the source's "
+        f"The labels of {some(len(styles), 'column')} are wider than their groups: over the source's "
         f"own ranges AIL is {printed:.4f}, with tight labels it would be "
         f"{tight:.4f}{more}. The second figure is for you alone: it tells of ends that are hidden."
     ]
