@@ -159,6 +159,12 @@ def listed(names: Iterable[object], most: int = 8) -> str:
     return shown + (f" and {len(known) - most:,} more" if len(known) > most else "")
 
 
+def some(number: int, thing: str, *verbs: str) -> str:
+    """`1 value occurs`, `40 values occur`: the number with its word, and the verb for one or the one for several."""
+    verb = f" {verbs[number != 1]}" if verbs else ""
+    return f"{number:,} {thing}{'' if number == 1 else 's'}{verb}"
+
+
 def suggest(word: str, known: Iterable[str]) -> str:
     """'did you mean' for names the user typed: column names, models, options."""
     from difflib import get_close_matches

@@ -15,7 +15,7 @@ from typing import Any, cast
 import numpy as np
 
 from reticent import registry, toml
-from reticent.errors import RequestError, listed
+from reticent.errors import RequestError, listed, some
 from reticent.models.beta_likeness import BetaLikeness
 from reticent.models.promises import Promises
 from reticent.models.semantic_likeness import SemanticLikeness
@@ -53,7 +53,7 @@ class Rare:
 
     def __str__(self) -> str:
         return (
-            f"The rarest values of {self.column!r} ({self.values:,} of {self.of:,}) have {self.rows:,} {'row' if self.rows == 1 else 'rows'} each, and by "
+            f"The rarest values of {self.column!r} ({self.values:,} of {self.of:,}) have {some(self.rows, 'row')} each, and by "
             f"{self.promise} a group that holds one must have at least {self.least_group:,} of the {self.table:,} rows: "
             f"at most {self.table // self.least_group:,} groups can hold one."
         )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from reticent.errors import some
 from reticent.showing import lines, page, table, told
 
 VERDICTS = {
@@ -90,7 +91,7 @@ def hierarchy(self: Any) -> str:
         labels = list(dict.fromkeys(self.labels[node] for node in self.paths[:, level]))
         first = ", ".join(labels[:5]) + (", ..." if len(labels) > 5 else "")
         rows.append((level, len(labels), first))
-    return page(f"A hierarchy of {len(self.leaves):,} values, {self.height} level(s) above them",
+    return page(f"A hierarchy of {len(self.leaves):,} values, {some(self.height, 'level')} above them",
                 table(("level", "labels", "the first of them"), rows))  # fmt: skip
 
 

@@ -192,7 +192,7 @@ def test_the_command_line_joins_releases_and_says_how(tmp_path, capsys):
     assert json.loads(capsys.readouterr().out)["releases"] == 2
     assert main([*words, "--as", "composition"]) == 0
     said = " ".join(capsys.readouterr().out.split())
-    assert "joined with 1 other release(s)" in said and "No promise speaks of several releases." in said
+    assert "joined with 1 other release," in said and "No promise speaks of several releases." in said
     assert main([*words, "--as", "skewness"]) == 1
     assert "--with and --force-join are for --as composition" in capsys.readouterr().err
 

@@ -123,7 +123,7 @@ CASES = {
         ("not UTF-8", "latin-1"),
     ),
     "a header that is not UTF-8": Case(with_source("latin.csv", "person,größe\n1,2\n".encode("latin-1")), ("header", "latin-1")),
-    "a row with too many fields": Case(with_rows(marked(3, CANARY + ",x,y")), ("has 6 field(s), the header has 4",)),
+    "a row with too many fields": Case(with_rows(marked(3, CANARY + ",x,y")), ("has 6 fields, the header has 4",)),
     "an unknown encoding": Case(with_job(('path = "people.csv"', 'path = "people.csv"\nencoding = "latin-99"')), ("Unknown encoding",)),
     "a job that is no TOML": Case(lambda place: (place / "job.toml").write_text("[source\npath = 3"), ("not valid TOML", "line 1")),
     "no job": Case(lambda place: (place / "job.toml").unlink(), ("cannot be read", "reticent init")),

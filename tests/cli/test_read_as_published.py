@@ -76,7 +76,7 @@ def test_a_source_read_otherwise_is_a_failed_comparison_and_no_broken_promise(ru
 
 def test_the_library_reads_it_so_too(published):
     assert rt.audit("release", source="people.txt").verdict == "kept"
-    assert "2 text(s) meaning missing" in rt.audit("release", source="people.txt").notes[-1]
+    assert "2 texts mean missing" in rt.audit("release", source="people.txt").notes[-1]
     release = rt.publish(rt.Job.read("job.toml"))
     assert rt.audit(release, source="people.txt").verdict == "kept"
     assert rt.attack("release", "people.txt", "naive-bayes").targets == 200

@@ -101,7 +101,7 @@ def test_every_finding_of_every_kind_is_a_sentence():
 
 def test_a_near_unique_column_is_told_by_how_many_values_occur_once():
     told = str(Carried("ward", 100, 60, 40, {}))
-    assert told == "The insensitive column 'ward' has 60 distinct values in 100 rows; 40 value(s) occur only once."
+    assert told == "The insensitive column 'ward' has 60 distinct values in 100 rows; 40 values occur only once."
 
 
 def test_where_several_columns_are_sensitive_each_measure_says_whose_it_is(capsys):

@@ -79,7 +79,7 @@ def test_a_dead_process_s_staging_folder_goes_and_the_owner_is_told(tmp_path):
     (dead / staging.LOCK).touch()
     (tmp_path / ".reticent-other").mkdir()
     release = rt.publish(job(), frame=people(), to=tmp_path / "release")
-    assert "1 staging folder(s) of interrupted runs were removed." in release.notices
+    assert "1 staging folder of interrupted runs was removed." in release.notices
     assert not dead.exists()
     assert (tmp_path / ".reticent-other").exists(), "of another version, which may live"
 
@@ -95,7 +95,7 @@ def test_a_living_process_s_staging_folder_stays(tmp_path):
 def test_a_temporary_release_of_a_dead_process_goes_too(tmp_path, monkeypatch):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     (tmp_path / f"{staging.PREFIX}dead" / staging.RELEASE).mkdir(parents=True)
-    assert recover(tmp_path / "ledger") == ["1 staging folder(s) of interrupted runs were removed."]
+    assert recover(tmp_path / "ledger") == ["1 staging folder of interrupted runs was removed."]
 
 
 @pytest.mark.parametrize("there", [True, False], ids=["exchange", "two renames"])

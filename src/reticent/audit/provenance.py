@@ -11,6 +11,7 @@ from reticent.audit.kind import Finding, Matching, Recounted
 from reticent.audit.leaks import find
 from reticent.audit.order import Order
 from reticent.audit.unused import Leak
+from reticent.errors import some
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +67,7 @@ class Provenance:
             f"The file {name} is not written as reticent writes it: its bytes may carry more than its rows."
             for name in self.odd
         ]
-        said += [f"LEAK: {leak.values:,} value(s) of {leak.column!r} stand in {leak.file}." for leak in self.leaks]
+        said += [f"LEAK: {some(leak.values, 'value')} of {leak.column!r} in {leak.file}." for leak in self.leaks]
         return said if self.leaks else [*said, "Nothing else of the source was found in the release."]
 
     def _withheld(self) -> str:

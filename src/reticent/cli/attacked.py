@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from reticent.errors import some
+
 WITHOUT_SOURCE = "This attack needs the data that the release was made from (--source DATA)."
 
 
@@ -31,7 +33,7 @@ def _joined(found: dict[str, Any]) -> list[str]:
         return ["composition: joined with no other release (--with OTHER); this is what the release says alone."]
     above = "" if found["exceeds"] is None else f" {found['exceeds']:,} people stand above what one of them promises."
     return [
-        f"composition: joined with {others} other release(s), {found['half']:.1%} of {found['targets']:,} people have a value"
+        f"composition: joined with {some(others, 'other release')}, {found['half']:.1%} of {found['targets']:,} people have a value"
         f" that is believed at .5 or more (from one alone: {found['half_alone']:.1%}); the worst belief is"
         f" {found['worst_posterior']:.4f} (alone: {found['worst_alone']:.4f}).{above} Guesses are right {found['success']:.1%} of the"
         f" time (alone: {found['alone']:.1%}; joined with shuffled values: {found['control']:.1%}). Counted exactly for"

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from reticent.cli.printing import number, say, say_table
-from reticent.errors import OutputExists, RequestError
+from reticent.errors import OutputExists, RequestError, some
 
 USEFUL = {"loss": "loss", "row_loss": "row loss", "count_error": "count error", "average_error": "average error",
           "average_range": "average range", "accuracy": "accuracy",
@@ -68,7 +68,7 @@ def show(found: Any) -> None:
     """What is reached, what adversaries reach, what is lost and what it costs; then what was left out, and why."""
     frame = found.frame()
     rows = frame.to_dicts()
-    say(f"{found.people:,} rows, {found.runs} run(s); nothing was published.", "")
+    say(f"{found.people:,} rows, {some(found.runs, 'run')}; nothing was published.", "")
     _privacy(found.rows)
     _attacks(found.rows)
     useful = [name for name in USEFUL if name in frame.columns]

@@ -19,7 +19,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from reticent.errors import AlreadyPublished
+from reticent.errors import AlreadyPublished, some
 from reticent.owner import bytewise, journal, private, sketches
 from reticent.owner.fingerprint import Hashed, Rows
 from reticent.owner.journal import KEY, LEDGER, LOCK, SKETCHES, Intent
@@ -211,7 +211,7 @@ def _refuse(repeats: Sequence[Repeat]) -> None:
 def _already(what: str, noted: Sequence[Mapping[str, Any]], like: str = "") -> AlreadyPublished:
     last = noted[-1]
     return AlreadyPublished(
-        f"{what}: {len(noted)} release(s), last as {last['release']!r} ({last['at'][:10]}).",
+        f"{what}: {some(len(noted), 'release')}, last as {last['release']!r} ({last['at'][:10]}).",
         why=f"{like}Two releases of the same people can be joined: together they promise less than each alone.",
         attempt="--again (again=True) if you accept that.",
     )

@@ -12,7 +12,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
-from reticent.errors import SourceError
+from reticent.errors import SourceError, some
 from reticent.owner.places import notes_of
 from reticent.redaction import is_address
 from reticent.table.source import Source
@@ -72,5 +72,5 @@ def told(source: Source) -> str:
     found = [f"{name} {getattr(source, name)!r}" for name in ("delimiter", "encoding", "quote", "empty")
              if getattr(source, name) != Source.__dataclass_fields__[name].default]  # fmt: skip
     if source.missing:
-        found.append(f"{len(source.missing)} text(s) meaning missing")
+        found.append(f"{some(len(source.missing), 'text', 'means', 'mean')} missing")
     return ", ".join(found)

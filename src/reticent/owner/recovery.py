@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from reticent.errors import some
 from reticent.owner import journal, private, staging
 from reticent.owner.places import owner_folder
 from reticent.release.disk import writing
@@ -26,5 +27,7 @@ def recover(ledger: Path, targets: Iterable[Path] = ()) -> list[str]:
         places += [target.parent, target, owner_folder(target) / target.name]
     removed = sum(staging.remove_stale(place, settle) for place in dict.fromkeys(places))
     if removed:
-        said.append(f"{removed} staging folder(s) of interrupted runs were removed.")
+        said.append(
+            f"{some(removed, 'staging folder')} of interrupted runs {'was' if removed == 1 else 'were'} removed."
+        )
     return said

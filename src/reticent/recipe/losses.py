@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from reticent.errors import some
 from reticent.recipe.recipe import Recipe
 from reticent.table.cells import Cells
 from reticent.table.domain import Domain
@@ -64,7 +65,7 @@ def wider_by(quasi: Sequence[Domain], tight: float, printed: float) -> list[str]
         return []
     more = f" ({printed / tight - 1:.1%} more)" if tight else ""
     return [
-        f"The labels of {columns} column{'s' if columns > 1 else ''} are wider than their groups: over the source's "
+        f"The labels of {some(columns, 'column')} are wider than their groups: over the source's "
         f"own ranges AIL is {printed:.4f}, with tight labels it would be "
         f"{tight:.4f}{more}. The second figure is for you alone: it tells of ends that are hidden."
     ]

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from reticent import catalogue
+from reticent.errors import some
 from reticent.release.manifest import ColumnEntry, Described, Manifest
 from reticent.release.markup import cell, code
 from reticent.table.labelling import Labelling
@@ -112,8 +113,4 @@ def several_rows(manifest: Manifest, because: str) -> list[str]:
 
 
 def withheld(manifest: Manifest) -> list[str]:
-    return (
-        [f"- {manifest.withheld:,} {'row was' if manifest.withheld == 1 else 'rows were'} withheld."]
-        if manifest.withheld
-        else []
-    )
+    return [f"- {some(manifest.withheld, 'row', 'was', 'were')} withheld."] if manifest.withheld else []

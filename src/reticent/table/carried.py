@@ -16,7 +16,7 @@ from typing import Any
 
 import polars as pl
 
-from reticent.errors import ColumnError
+from reticent.errors import ColumnError, some
 from reticent.table.parsing import dates, numbers
 from reticent.table.repeats import Repeats
 from reticent.table.roles import Column, Role, with_role
@@ -52,7 +52,7 @@ class Carried:
         ties = "".join(f", association with {name!r} {value:.2f}" for name, value in self.association.items())
         return (
             f"The insensitive column {self.column!r} has {self.distinct:,} distinct values in {self.rows:,} rows; "
-            f"{self.unique:,} value(s) occur only once{ties}."
+            f"{some(self.unique, 'value', 'occurs', 'occur')} only once{ties}."
         )
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from reticent.errors import SourceError
+from reticent.errors import SourceError, some
 from reticent.table.opened import opened
 
 _AT_ONCE = 1 << 24  # bytes
@@ -52,7 +52,7 @@ def _looked_at(path: Path, delimiter: str, quote: str, encoding: str, *_: int) -
 
 def _ragged(path: Path, line: int, fields: int, width: int) -> SourceError:
     return SourceError(
-        f"Line {line:,} of {path.name} has {fields} field(s), the header has {width}.",
+        f"Line {line:,} of {path.name} has {some(fields, 'field')}, the header has {width}.",
         why="A row with too few or too many fields puts values under the wrong names.",
         attempt="mending the line (a blank one is to be removed), or the delimiter and quote of [source].",
     )
