@@ -1,6 +1,4 @@
-"""Publications by `local-cluster`, whole and in regions, executors in processes of their own; one is killed in each half-way.
-
-Run as a script.
+"""A publication by `local-cluster`, executors in processes of their own; one of them is killed half-way.  Run as a script.
 
 The package is not on the executors' path: it is shipped.  Prints the pids that were killed and what was published.
 """
@@ -11,7 +9,6 @@ import json
 import os
 import signal
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 
@@ -46,14 +43,6 @@ def main(source: str, target: str) -> None:
     config = {"spark.sql.shuffle.partitions": "2", "spark.executor.memory": "512m", "spark.driver.memory": "512m"}
     engine = rt.Spark(master="local-cluster[2,1,1024]", config=config)
     rt.publish(job, to=target, seed=5, engine=engine, progress=at)
-
-    def again(stage: str) -> None:
-        if stage == "writing: moving rows" and len(killed) == 1:
-            killed.append(executors()[0])
-            os.kill(killed[1], signal.SIGKILL)
-
-    regional = rt.Job(source=source, columns=columns, promises=[rt.KAnonymity(5)])
-    rt.publish(regional, to=f"{target}-regional", seed=5, engine=replace(engine, regions=2), progress=again, again=True)
     print(json.dumps({"killed": killed}))  # noqa: T201
 
 

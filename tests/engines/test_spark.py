@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections import Counter
 from unittest import mock
 
@@ -127,6 +128,16 @@ def test_the_driver_reads_what_executors_wrote_bucket_by_bucket(tmp_path):
         other = rt.publish(job, frame=table, seed=11, engine=spark())
     assert_alike(release, other)
     assert len(sizes) > 4 and max(sizes) * 2 < len(table)
+
+
+def test_long_carried_texts_are_read_back_as_executors_wrote_them():
+    """Of more than 256 KB in a page."""
+    draw = random.Random(7)
+    notes = [draw.randbytes(250).hex() for _ in range(1_500)]
+    table = pl.DataFrame({"q": [at % 3 for at in range(1_500)], "s": ["a", "b"] * 750, "note": notes})
+    columns = {"q": rt.quasi(), "s": rt.sensitive(), "note": rt.insensitive(acknowledge=True)}
+    other = rt.publish(rt.Job(columns=columns, promises=[rt.KAnonymity(5)]), frame=table, engine=spark())
+    assert Counter(other.frame().select("s", "note").rows()) == Counter(table.select("s", "note").rows())
 
 
 def test_sorted_kinds_are_sorted_across_buckets():

@@ -17,7 +17,8 @@ from reticent.engines.spark.faults import answering
 from reticent.engines.spark.reading import ROWS, Reading, gathered
 from reticent.engines.spark.session import task
 
-ONE_ATTEMPT = {"mapreduce.fileoutputcommitter.algorithm.version": "1", "compression": "lz4"}
+# Java's lz4 cuts a page of more than 256 KB into blocks, which Polars does not read.
+ONE_ATTEMPT = {"mapreduce.fileoutputcommitter.algorithm.version": "1", "compression": "snappy"}
 
 
 @dataclass(frozen=True, eq=False)
