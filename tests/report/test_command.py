@@ -101,3 +101,17 @@ def test_a_missing_extra_is_named_and_nothing_is_written(place, run, monkeypatch
     assert code == 1
     assert "reticent[charts]" in err
     assert contents(place) == before
+
+
+def test_a_page_in_a_release_is_staged_beside_it(tmp_path, monkeypatch):
+    """A run that is killed while it writes leaves nothing among the release's files."""
+    from reticent.owner import staging
+    from reticent.report import placing
+
+    places, begun = [], staging._begun
+    monkeypatch.setattr(staging, "_begun", lambda place: places.append(place) or begun(place))
+    (tmp_path / "release").mkdir()
+    (tmp_path / "release" / "manifest.json").write_text("{}")
+    placing.write_public(tmp_path / "release" / "report.html", "a page", force=False)
+    assert places == [tmp_path]
+    assert sorted(path.name for path in (tmp_path / "release").iterdir()) == ["manifest.json", "report.html"]
