@@ -22,7 +22,8 @@ def rows(name: str) -> list[dict[str, str]]:
 @pytest.mark.parametrize("table", DONE)
 def test_every_purpose_has_a_line(table):
     asked = {(row["promise"], row["purpose"]) for row in rows(f"advice-{table}")}
-    assert asked == {(promise, purpose) for promise in PROMISES for purpose in FIGURES}
+    assert asked <= {(promise, purpose) for promise in PROMISES for purpose in FIGURES}
+    assert asked >= {(promise, purpose) for promise, _ in asked for purpose in PARTS["questions"]}
 
 
 @pytest.mark.parametrize("table", DONE)
