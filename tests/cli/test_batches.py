@@ -129,7 +129,7 @@ def test_batches_are_in_the_one_ledger_as_a_set(run, visits):
     assert first["repeats"] == second["repeats"] == []
     ran = run("publish", "batches.toml", "-o", "whole")
     assert ran.code == 5
-    assert "The same rows were published before: 2 release(s)" in ran.err
+    assert "The same rows were published before: 2 releases" in ran.err
 
 
 def test_batches_can_be_published_from_a_frame(visits):

@@ -89,7 +89,7 @@ CASES |= {
     "a DuckDB database in memory": Case(nothing, 1, words("duckdb:///:memory:", "people")),
     "a database on a full disk": Case(nothing, None, words("sqlite:////dev/full", "people")),
     "a database that may not be written": Case(nothing, None, words("sqlite:////proc/x.db", "people")),
-    "a PostgreSQL that is not there": Case(nothing, 1, words("postgresql://nobody@127.0.0.1:1/x", "people")),
+    "a PostgreSQL that is not there": Case(nothing, 6, words("postgresql://nobody@127.0.0.1:1/x", "people")),
     "a release that is not there": Case(nothing, 1, words("sqlite:///out.db", "people", "nowhere")),
     "a release that is a file": Case(nothing, 1, words("sqlite:///out.db", "people", "people.csv")),
     "a release that is any folder": Case(nothing, 3, words("sqlite:///out.db", "people", ".")),

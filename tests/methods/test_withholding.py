@@ -43,7 +43,7 @@ def test_one_outlier_is_withheld_where_five_would_lose_more():
     assert "95" not in "".join(release.frame()["age"])
     assert release.audited.withheld == 1
     assert release.audited.utility["ail"] == pytest.approx(1 / 201)
-    assert "1 row(s) were withheld" in (release.folder / "README.md").read_text()
+    assert "1 row was withheld" in (release.folder / "README.md").read_text()
     assert rt.audit(release, source=crowd()).kept
 
 

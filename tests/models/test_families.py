@@ -194,7 +194,7 @@ def test_a_job_can_name_them_and_a_manifest_reads_back(entry: dict):
     said = registry.describe(promise)
     assert entry.items() <= said.items()
     assert registry.promise_from(said) == promise
-    assert "beta-likeness)" in promise_sentence(promise_entry(said))
+    assert "beta-likeness, enhanced" in promise_sentence(promise_entry(said))
 
 
 def test_loosening_never_makes_a_kept_group_broken():

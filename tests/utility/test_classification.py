@@ -37,7 +37,7 @@ def people(rows: int = 1_500) -> pl.DataFrame:
 
 @pytest.fixture(scope="module")
 def setting() -> Setting:
-    return Setting(people(), 1, 1, (), True, lambda stage: None)
+    return Setting(people(), 1, 1, (), True, lambda stage: None, len(people()))
 
 
 def job(kind: str) -> rt.Job:

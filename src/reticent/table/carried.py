@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from math import sqrt
+from math import fsum, sqrt
 from typing import Any
 
 import polars as pl
@@ -165,6 +165,7 @@ def cramers_v(lazy: pl.LazyFrame, one: str, other: str) -> float:
     """sqrt((sum n_ij^2 / (n_i n_j) - 1) / (min(r, c) - 1)); 0 where a column holds one value."""
     pairs = collect(lazy.select(one=one, other=other).group_by("one", "other").len("n"), "Comparing columns")
     n, over = pl.col("n").cast(pl.Float64), pl.col("n").sum().cast(pl.Float64)
-    square = pairs.select((n * n / (over.over("one") * over.over("other"))).sum()).item()
+    shares = pairs.select(n * n / (over.over("one") * over.over("other"))).to_series()
+    square = fsum(shares.to_numpy())  # exactly rounded: pairs come in any order
     least = min(pairs["one"].n_unique(), pairs["other"].n_unique())
     return min(sqrt(max(square - 1, 0.0) / (least - 1)), 1.0) if least > 1 else 0.0
