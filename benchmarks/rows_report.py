@@ -1,8 +1,8 @@
-"""The public report of a release against publishing it: the folder is verified, recounted, counted and drawn."""
+"""Reports of a release: the public one's cost against publishing, and how large both editions are."""
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 
 from benchmarks.data import census_file
 from benchmarks.measure import Cost, measure
@@ -25,11 +25,12 @@ rt.publish(job, to=place / "release", seed=0, ledger=place / "ledger")
 """
 PUBLISH = 'rt.publish(job, to=scratch / "release", ledger=scratch / "ledger")'
 REPORT = 'value = len(rt.report(place / "release").html().encode())'
+INTERNAL = 'value = len(rt.report(place / "release", source=source).html().encode())'
 
 
 @cache
-def cost(body: str, setup: str) -> Cost:
-    return measure(body, setup=setup, given={"source": str(census_file(SIZE))})
+def cost(body: str, setup: str, runs: int = 3) -> Cost:
+    return measure(body, setup=setup, runs=runs, given={"source": str(census_file(SIZE))})
 
 
 def public() -> Row:
@@ -39,4 +40,13 @@ def public() -> Row:
     return Row(ours=made.cpu, reference=published.cpu, against="publishing it", at_most=3, note=note)
 
 
-ROWS = [("public report of a release, 500k census", public)]
+def size(body: str, most: int) -> Row:
+    made = cost(body, SETUP + RELEASED, runs=0)
+    return Row(ours=made.value / 1_000, reference=most, against="the most that is asked", unit="kB", at_most=1)
+
+
+ROWS = [
+    ("public report of a release, 500k census", public),
+    ("public report of a release, 500k census: size", partial(size, REPORT, 150)),
+    ("internal report of a release, 500k census: size", partial(size, INTERNAL, 600)),
+]
