@@ -112,7 +112,7 @@ def test_files_with_other_columns_are_refused_by_name(change, ending, tmp_path):
 def test_a_folder_of_nothing_or_of_everything_and_a_pattern_of_none_are_refused(tmp_path):
     with pytest.raises(SourceError, match="holds no Parquet, Arrow or CSV file"):
         scan(Source(path=str(tmp_path)))
-    with pytest.raises(SourceError, match="names no Parquet, Arrow or CSV file"):
+    with pytest.raises(SourceUnreachable, match="names no Parquet, Arrow or CSV file"):
         scan(Source(path=str(tmp_path / "*.csv")))
     with pytest.raises(SourceUnreachable):
         scan(Source(path=str(tmp_path / "none.csv")))
