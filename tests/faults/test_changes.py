@@ -87,6 +87,8 @@ KNOWN = {  # what sweeps found once: the scenario, the way, and the changes at w
         "replace", "SIGTERM", lambda lines: numbered(lines, "mkdir", ".reticent-stage-")),
     "an error when the journal's folder is synced": (
         "replace", "EIO once", lambda lines: [numbered(lines, "rename", "/ledger.journal")[0] + 1]),
+    "an order to end while what was spilled is removed, after the release was kept": (
+        "replace by stream", "SIGTERM", lambda lines: range(len(lines) - 4, len(lines) + 1)),
 }  # fmt: skip
 
 

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from reticent.owner import private
 from reticent.owner.exchange import move
-from reticent.owner.signals import deferred
+from reticent.owner.signals import deferred, uninterrupted
 from reticent.release.disk import writing
 
 PREFIX = ".reticent-stage-"
@@ -90,6 +90,8 @@ def scratch(target: Path | None) -> Iterator[Callable[[], Path]]:
             return folder
 
         yield room
+        with uninterrupted():  # what was made of it is kept by now: too late to end
+            made.close()
 
 
 def discard(folder: Path) -> None:
