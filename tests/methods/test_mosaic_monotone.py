@@ -5,19 +5,14 @@ The ladders are measured, not proven: a search is random, and docs/methods/mosai
 
 from itertools import pairwise
 
-import numpy as np
 import pytest
 
-from reticent.methods.mosaic.resolving import FIRST, ROOMY, SHARE, _rules
-from reticent.methods.mosaic.rule import rule_of
-from reticent.methods.mosaic.tiling import tiling_of
 from reticent.models.beta_likeness import BetaLikeness
 from reticent.models.distinct_l_diversity import DistinctLDiversity
 from reticent.models.k_anonymity import KAnonymity
-from reticent.models.promises import Promises
 from reticent.models.t_closeness import TCloseness
 from reticent.table.cells import Cells
-from tests.methods.test_mosaic import kept, loss_of, plan, same, table
+from tests.methods.test_mosaic import loss_of, plan, same, table
 
 LADDERS = {
     "k": [[KAnonymity(k)] for k in (2, 3, 5, 10, 20, 50)],
@@ -38,28 +33,6 @@ def test_a_weaker_promise_loses_no_more_along_a_ladder(ladder: str):
 
 def large(rows: int = 4000) -> tuple[Cells, list[BetaLikeness]]:
     return table(rows, 3), [BetaLikeness("1/5")]
-
-
-def test_the_first_sweeps_leave_large_groups_room():
-    cells, promises = large()
-    bound = Promises.of(promises).bind(cells)
-    rule = rule_of(cells, Promises.of(promises), bound)
-    group = np.arange(len(cells)) // 200
-    start = tiling_of(np.arange(len(cells)), group, cells.counts)
-    first, last = _rules(rule, start)
-    assert last is rule and first.least_size == int(SHARE * np.median(start.sizes())) > rule.least_size
-    assert first.arrays[2][0] == first.least_size and rule.arrays[2][0] < ROOMY
-    small = tiling_of(np.arange(len(cells)), np.arange(len(cells)) // 20, cells.counts)
-    assert _rules(rule, small) == [rule]
-
-
-def test_large_groups_keep_their_promise_through_both_phases_and_lose_no_more_sweep_by_sweep():
-    cells, promises = large()
-    told = []
-    recipe = plan(cells, *promises, effort="balanced", watch=lambda now: told.append(now.loss))
-    assert kept(recipe, *promises) and len(told) > FIRST
-    assert all(after <= before + 1e-12 for before, after in pairwise(told))
-    assert loss_of(recipe) < told[FIRST] < told[0]
 
 
 def test_a_size_that_no_group_comes_near_changes_nothing():

@@ -56,7 +56,9 @@ def _together(path: Path, found: Iterable[Path], root: Path | None = None) -> Fi
     kinds = {_kind(one) for one in paths}
     if not paths or kinds == {""}:
         what = f"{path} is a folder and holds" if root else f"The pattern {path} names"
-        kind = SourceError if root or paths else SourceUnreachable  # a pattern without a file, as a file that is not there
+        kind = (
+            SourceError if root or paths else SourceUnreachable
+        )  # a pattern without a file, as a file that is not there
         raise kind(f"{what} no Parquet, Arrow or CSV file.", attempt="a file, or a folder of Parquet files.")
     if len(kinds) > 1:
         raise SourceError(

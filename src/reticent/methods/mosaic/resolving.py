@@ -3,9 +3,6 @@
 Which kind gains most differs from table to table and changes while groups become smaller.  A kind's worth is what its last sweep
 took off the loss for its cost; one that has waited is worth more.  Costs are rough and fixed, and no clock is asked, so the
 same seed takes the same sweeps.
-
-Where caps make groups large, the first sweeps make none much smaller than the others: small ones that are cheap to cut off early leave
-what remains with less room, and a search that has made them does not find back.
 """
 
 from __future__ import annotations
@@ -27,8 +24,6 @@ from reticent.models.promises import BoundPromises
 from reticent.table.cells import Cells
 
 IMPATIENCE = 0.15  # for each sweep waited
-ROOMY = 100  # rows of the median group
-SHARE, FIRST = 0.4, 30  # the least share of it that a group has, for so many sweeps
 
 
 @dataclass
@@ -48,18 +43,16 @@ class Kind:
 def resolve(cells: Cells, space: Space, rule: Rule, bound: BoundPromises, start: Tiling, sweeps: Sweeps,
             draw: np.random.Generator) -> Tiling:  # fmt: skip
     """Re-solve for as long as the sweeps last; a block that the promises do not allow stays as it was."""
-    phases = [_kinds(cells, space, one, sweeps, start) for one in _rules(rule, start)]
+    kinds = _kinds(cells, space, rule, sweeps, start)
 
     def dearest() -> tuple[int, float]:
-        kinds = phases[0]
         at = max(range(len(kinds)), key=lambda at: (kinds[at].due, kinds[at].waited))
         return at, kinds[at].cost
 
-    def sweep(now: Tiling, number: int) -> Tiling | None:
+    def sweep(now: Tiling, _number: int) -> Tiling | None:
         before = now.loss(cells, space)
         if len(now) < 2 or before == 0:
             return None
-        kinds = phases[0]
         kind = kinds[dearest()[0]]
         found = kind.run(now, draw)
         if isinstance(found, Proposal):
@@ -68,20 +61,9 @@ def resolve(cells: Cells, space: Space, rule: Rule, bound: BoundPromises, start:
         for other in kinds:
             other.waited += 1
         kind.waited = 0
-        if len(phases) > 1 and (number + 1 == FIRST or all(one.worth == 0 for one in kinds)):
-            del phases[0]
         return now if found is None else found
 
     return sweeps.improve(start, lambda tiling: tiling.loss(cells, space), sweep, dearest)
-
-
-def _rules(rule: Rule, start: Tiling) -> list[Rule]:
-    """The promise, and before it, where its groups are large, one that asks for groups of more rows."""
-    middle = float(np.median(start.sizes())) if len(start) else 0.0
-    roomier = rule.roomier(int(SHARE * middle))
-    if not rule.capped_only or middle < ROOMY or roomier.least_size == rule.least_size:
-        return [rule]
-    return [roomier, rule]
 
 
 def _kinds(cells: Cells, space: Space, rule: Rule, sweeps: Sweeps, start: Tiling) -> list[Kind]:

@@ -7,7 +7,7 @@ the null rows, promises a kernel does not know), what a kernel found is checked 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import log
 
 import numpy as np
@@ -43,13 +43,6 @@ class Rule:
         """Whether integers decide it: no closeness, entropy or recursive diversity."""
         least, limits = self.arrays[2], self.arrays[3]
         return least[4] == 0 and least[5] == 0 and limits[1] == 0
-
-    def roomier(self, least: int) -> Rule:
-        """The same for groups of at least so many rows."""
-        caps, rates, sizes, limits, edges = self.arrays
-        larger = sizes.copy()
-        larger[0] = max(int(sizes[0]), least)
-        return replace(self, least_size=max(self.least_size, least), arrays=(caps, rates, larger, limits, edges))
 
     @property
     def upper(self) -> np.ndarray:
