@@ -20,7 +20,7 @@ SIZES = {
     "reticent.engines.buckets.BYTES": 600,
     "reticent.engines.ranked.BUCKET": 31,
     "reticent.engines.expanded.PIECE": 23,
-    "reticent.engines.expanded.FEW": 0,
+    "reticent.engines.expanded.ROWS": 50,
     "reticent.engines.looked.HELD": 16,
     "reticent.engines.stream.PIECE": 19,
 }

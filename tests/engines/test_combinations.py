@@ -34,6 +34,7 @@ def with_nulls(series: pl.Series, rng: np.random.Generator) -> pl.Series:
     [
         {},
         {"PIECE": 40, "BLOCK": 8},
+        {"PIECE": 40, "SPARSE": 1},
         {"PIECE": 40, "ROOM": 12},
         {"PIECE": 40, "ROOM": 12, "HELD": 90},
         {"PIECE": 20, "HELD": 5},
@@ -60,6 +61,25 @@ def test_a_table_without_rows_has_no_combinations():
 
 def test_few_possible_combinations_are_tallied_and_many_are_grouped(monkeypatch):
     frame = pl.DataFrame({"a": [1, 2, 2], "b": [0, 9, 9]})
-    assert counting._tallied(frame, "times") is not None
-    monkeypatch.setattr(counting, "ROOM", 5)
-    assert counting._tallied(frame, "times") is None
+    assert counting.Tallies().add(frame)
+    monkeypatch.setattr(counting, "SPARSE", 6)
+    assert not counting.Tallies().add(frame)
+    monkeypatch.undo()
+    monkeypatch.setattr(counting, "ROOM", 19)
+    assert not counting.Tallies().add(frame)
+
+
+def test_numbers_beyond_those_so_far_make_the_array_anew():
+    pieces = [[5, 5], [7], [None, 5], [-3, 7, None], [None]]
+    tallies = counting.Tallies()
+    for piece in pieces:
+        assert tallies.add(pl.DataFrame({"a": pl.Series(piece, dtype=pl.Int64)}))
+    assert dict(tallies.found("times").rows()) == {5: 3, 7: 2, None: 3, -3: 1}
+
+
+def test_a_column_that_begins_with_missing_values_is_numbered_by_those_that_follow():
+    tallies = counting.Tallies()
+    for piece in ([None], [1000, None], [1001]):
+        assert tallies.add(pl.DataFrame({"a": pl.Series(piece, dtype=pl.Int64)}))
+    assert tallies.spans == [counting.Span(1000, 1001, True)]
+    assert dict(tallies.found("times").rows()) == {None: 2, 1000: 1, 1001: 1}

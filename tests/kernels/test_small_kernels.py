@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from reticent.kernels import group_order, tree_places
+from reticent.kernels import audit_tallies, cell_tallies, group_order, redrawn_counts, tree_places, within_groups
 from tests.methods.pure_kernels import pure
 
 pytest.importorskip("cython", reason="a kernel's source imports cython, which the test extra installs")
@@ -35,3 +35,56 @@ def test_what_rows_add_is_spread_over_the_places_of_their_labels(kernel):
     wanted = (covered * scale[:, None])[label].T @ tallies
     assert np.allclose(found, wanted[4:10], rtol=1e-12)
     assert not held.any()
+
+
+@pytest.mark.parametrize("kernel", [cell_tallies, pure("cell_tallies")], ids=["compiled", "as it stands"])
+def test_numbers_are_tallied_and_first_met_where_numpy_says(kernel):
+    word = np.random.default_rng(3).integers(0, 40, 200)
+    times, first = np.zeros(50, np.int64), np.empty(50, np.int64)
+    fresh = kernel.tally(word[120:], 120, times, first, kernel.tally(word[:120], 0, times, first, 0))
+    numbers, met = np.unique(word, return_index=True)
+    assert (times == np.bincount(word, minlength=50)).all()
+    assert (np.sort(first[:fresh]) == np.sort(met)).all() and (word[first[:fresh]] == word[np.sort(met)]).all()
+    assert fresh == len(numbers)
+
+
+@pytest.mark.parametrize("kernel", [audit_tallies, pure("audit_tallies")], ids=["compiled", "as it stands"])
+def test_a_table_by_hash_counts_as_numpy_does_and_stops_when_it_is_full(kernel):
+    word = np.random.default_rng(4).integers(0, 1 << 62, 30)[np.random.default_rng(5).integers(0, 30, 200)]
+    keys, times = np.full(64, -1), np.zeros(64, np.int64)
+    begin, held = kernel.tally(word, 0, keys, times, 0, 16)
+    assert held == 16 == (keys >= 0).sum() and begin < len(word)
+    larger, counted = np.full(128, -1), np.zeros(128, np.int64)
+    kernel.place(keys[keys >= 0], times[keys >= 0], larger, counted)
+    assert kernel.tally(word, begin, larger, counted, held, 64) == (200, len(np.unique(word)))
+    order = np.argsort(larger[larger >= 0])
+    wanted, often = np.unique(word, return_counts=True)
+    assert (larger[larger >= 0][order] == wanted).all() and (counted[larger >= 0][order] == often).all()
+
+
+@pytest.mark.parametrize("kernel", [redrawn_counts, pure("redrawn_counts")], ids=["compiled", "as it stands"])
+def test_rows_are_published_as_the_first_value_whose_share_reaches_the_number_drawn(kernel):
+    rng = np.random.default_rng(6)
+    counts, rank = rng.integers(1, 9, 20), rng.integers(0, 3, 20)
+    until = np.array([[10, 10, 30], [0, 29, 30], [30, 30, 30]])  # a value of no share is never published
+    drawn, found = rng.integers(0, 30, counts.sum()), np.empty((60, 3), np.int64)
+    entries = kernel.redrawn(counts, rank, until, drawn, np.zeros(3, np.int64), found)
+    cell = np.repeat(np.arange(20), counts)
+    outcome = [int(np.searchsorted(until[rank[of]], one, side="right")) for of, one in zip(cell, drawn, strict=True)]
+    wanted, often = np.unique(np.column_stack([cell, outcome]), axis=0, return_counts=True)
+    assert (found[:entries] == np.column_stack([wanted, often])).all()
+
+
+@pytest.mark.parametrize("kernel", [within_groups, pure("within_groups")], ids=["compiled", "as it stands"])
+def test_numbers_are_put_by_group_and_sorted_within_small_groups(kernel):
+    rng = np.random.default_rng(7)
+    group, number = rng.integers(0, 30, 200).astype(np.int32), rng.integers(0, 50, 200).astype(np.int32)
+    sizes = np.bincount(group, minlength=30)
+    begin, placed = np.append(0, np.cumsum(sizes)), np.empty(200, np.int32)
+    kernel.by_group(number, group, begin[:-1].copy(), placed)
+    assert (placed == number[np.argsort(group, kind="stable")]).all()
+    before, most = placed.copy(), int(np.median(sizes))
+    kernel.sort_within(placed, begin, most)
+    for start, end in zip(begin[:-1], begin[1:], strict=True):
+        here = before[start:end]
+        assert (placed[start:end] == (np.sort(here) if end - start <= most else here)).all()

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from reticent.release import distinct
+from reticent.release import tallies
 from reticent.release.data import count_data, read_data
 from reticent.release.distinct import NEAR, distinct_rows
 
@@ -58,10 +58,13 @@ def test_some_columns_can_be_read_or_counted_alone(suffix, tmp_path: Path):
     assert dict(zip(found["a"], times.tolist(), strict=True)) == {1: 2, 2: 1}
 
 
-@pytest.mark.parametrize("dense", [1, 30, 200, 1 << 21])
+@pytest.mark.parametrize("limits", [{}, {"BITS": 5}, {"BITS": 7}, {"BITS": 0, "WAITING": 500}, {"FIRST": 2}])
 @pytest.mark.parametrize("groups", [300, 5000])
-def test_few_and_many_combinations_are_counted_alike(dense, groups, tmp_path: Path, monkeypatch):
-    monkeypatch.setattr(distinct, "DENSE", dense)
+def test_combinations_are_counted_alike_in_a_table_and_where_a_word_is_too_small(
+    limits, groups, tmp_path: Path, monkeypatch
+):
+    for name, value in limits.items():
+        monkeypatch.setattr(tallies, name, value)
     rng = np.random.default_rng(5)
     texts = rng.choice(["a", "b", "c", None], 2000)
     frame = pl.DataFrame({"a": texts, "b": rng.integers(0, 9, 2000), "c": rng.integers(5, 7, 2000), "d": texts})

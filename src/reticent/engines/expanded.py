@@ -1,8 +1,8 @@
 """Rows expanded from cells, piece by piece: where nothing is carried, rows are not read again.
 
-A shuffled sequence of entries, each as often as its quota says, in memory bounded by the recipe.  Each row falls into one of
-2^d pieces by itself, so how many of an entry's rows fall into the first half is binomial; halves are halved until a piece is
-small, and each is shuffled.  Rows that choose their piece independently, and pieces in uniform order within, are in uniform
+A shuffled sequence of entries, each as often as its quota says, in bounded memory.  Each row falls into one of 2^d
+parts by itself, so how many of an entry's rows fall into the first half is binomial; halves are halved until a part is
+small, and each is shuffled.  Rows that choose their part independently, and parts in uniform order within, are in uniform
 order altogether (ADR 8).
 """
 
@@ -16,7 +16,7 @@ from reticent.randomness import Random
 from reticent.recipe.recipe import Recipe
 from reticent.release.rows import PIECE, Piece
 
-FEW = 8  # rows for each entry: up to here one number per row is no more than a recipe takes
+ROWS = 1 << 26  # shuffled at once, 4 bytes each
 
 
 def expanded(recipe: Recipe, rng: Random) -> Iterator[Piece]:
@@ -27,16 +27,11 @@ def expanded(recipe: Recipe, rng: Random) -> Iterator[Piece]:
     kept = recipe.shown.astype(np.int32)
     quota = recipe.quota[kept].astype(np.int64)
     rows, draw = int(quota.sum()), rng.stream("shuffle")
-    if rows <= FEW * len(kept):
-        entry = np.repeat(kept, quota)
+    for some, count in _halved(kept, quota, max(-(-rows // ROWS) - 1, 0).bit_length(), draw):
+        entry = np.repeat(some, count)
         draw.shuffle(entry)
-        for start in range(0, max(rows, 1), PIECE):
+        for start in range(0, max(len(entry), 1), PIECE):
             yield Piece(entry[start : start + PIECE])
-        return
-    for entry, count in _halved(kept, quota, max(-(-rows // PIECE) - 1, 0).bit_length(), draw):
-        part = np.repeat(entry, count)
-        draw.shuffle(part)
-        yield Piece(part)
 
 
 def _halved(

@@ -43,14 +43,15 @@ def fill_along(
     left: cython.longlong[::1],
     starts: cython.longlong[::1],
     sizes: cython.longlong[:, ::1],
-    seeds: cython.longlong[:, ::1],
+    seeds: cython.longlong[::1],
+    bits: cython.int,
     chains: cython.longlong[:, ::1],
     taken: cython.longlong[:, ::1],
 ) -> cython.longlong:
     """taken[i] = (place, class, rows); returns how many entries there are.
 
-    `seeds` are (place, offset) of every row in random order: a row is free while its offset is below its place's free
-    rows, so the first free one is a random one.  `chains` are (2, places + 2), shifted by one: 0 and places + 1 are ends.
+    `seeds` are place << bits | offset of every row in random order: a row is free while its offset is below its place's
+    free rows, so the first free one is a random one.  `chains` are (2, places + 2), shifted by one: 0 and places + 1 are ends.
     """
     lower: cython.longlong[::1] = chains[0]
     higher: cython.longlong[::1] = chains[1]
@@ -64,10 +65,11 @@ def fill_along(
     pick: cython.longlong
     rows: cython.longlong
     key: cython.longlong
+    mask: cython.longlong = (cython.cast(cython.longlong, 1) << bits) - 1
     for c in range(sizes.shape[0]):
-        while seeds[at, 1] >= left[seeds[at, 0]]:
+        while seeds[at] & mask >= left[seeds[at] >> bits]:
             at = at + 1 if at + 1 < seeds.shape[0] else 0
-        key = keys[seeds[at, 0]]
+        key = keys[seeds[at] >> bits]
         for b in range(sizes.shape[1]):
             need = sizes[c, b]
             after = place_of(keys, starts[b], starts[b + 1], key) + 1

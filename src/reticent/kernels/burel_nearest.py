@@ -109,11 +109,13 @@ def fill_nearest(
     counts: cython.longlong[:, ::1],
     starts: cython.longlong[::1],
     sizes: cython.longlong[:, ::1],
-    seeds: cython.longlong[:, ::1],
+    seeds: cython.longlong[::1],
+    bits: cython.int,
     stack: cython.longlong[:, ::1],
     taken: cython.longlong[:, ::1],
 ) -> cython.longlong:
-    """taken[i] = (place, class, rows); returns how many entries there are.  counts = (free rows, alive in subtree)."""
+    """taken[i] = (place, class, rows); returns how many entries there are.  counts = (free rows, alive in subtree);
+    seeds as in `burel_curve`."""
     left: cython.longlong[::1] = counts[0]
     alive: cython.longlong[::1] = counts[1]
     entries: cython.longlong = 0
@@ -123,13 +125,14 @@ def fill_nearest(
     need: cython.longlong
     pick: cython.longlong
     rows: cython.longlong
+    mask: cython.longlong = (cython.cast(cython.longlong, 1) << bits) - 1
     for c in range(sizes.shape[0]):
-        while seeds[at, 1] >= left[seeds[at, 0]]:
+        while seeds[at] & mask >= left[seeds[at] >> bits]:
             at = at + 1 if at + 1 < seeds.shape[0] else 0
         for b in range(sizes.shape[1]):
             need = sizes[c, b]
             while need > 0:
-                pick = nearest(points, box, left, alive, stack, points[seeds[at, 0]], starts[b], starts[b + 1])
+                pick = nearest(points, box, left, alive, stack, points[seeds[at] >> bits], starts[b], starts[b + 1])
                 rows = left[pick] if left[pick] < need else need
                 left[pick] -= rows
                 need -= rows

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from reticent.errors import ColumnError
-from reticent.recipe.grouped_rows import COUNT, GROUP, GroupedRows, arranged, numbers
+from reticent.recipe.grouped_rows import COUNT, GROUP, GroupedRows, arranged, numbers, sort_groups
 from reticent.recipe.recipe import Recipe
 from reticent.recipe.unchanged import published_cells, schema_of, values_of
 from reticent.release.rows import PIECE, Coded, Pieces, Rows, Whole
@@ -43,33 +43,26 @@ class Anatomized(GroupedRows):
     def _sensitive(self, published: np.ndarray) -> Rows:
         recipe, domain = self.recipe, self.recipe.cells.sensitive[0]
         kept = slice(None) if recipe.whole else recipe.shown
-        cell, values, quota = (
-            recipe.cell[kept],
-            None if recipe.values is None else recipe.values[kept],
-            recipe.quota[kept],
-        )
-        wide = np.int32 if recipe.groups * domain.size <= np.iinfo(np.int32).max else np.int64
-        key: np.ndarray = recipe.group[kept].astype(wide)
-        key *= domain.size
-        for start in range(0, len(key), PIECE):  # a piece at a time, because fresh memory costs more than the sum
+        cell, group, quota = recipe.cell[kept], recipe.group[kept], recipe.quota[kept]
+        redrawn = None if recipe.values is None else recipe.values[kept, 0]
+        value = np.empty(len(cell), np.int32)
+        for start in range(0, len(cell), PIECE):  # a piece at a time, because fresh memory costs more than the sum
             here = slice(start, start + PIECE)
-            key[here] += recipe.cells.values[cell[here], 0] if values is None else values[here, 0]
-        if recipe.alone:
-            key.sort()
+            value[here] = recipe.cells.values[cell[here], 0] if redrawn is None else redrawn[here]
+        if recipe.arranged and recipe.alone:
+            sort_groups(value, np.bincount(group))
         else:
-            order = np.argsort(key, kind="stable")
-            key, quota = key[order], quota[order]
-        fresh = np.append(True, key[1:] != key[:-1])[: len(key)]
+            order = np.lexsort((value, group))
+            group, value, quota = group[order], value[order], quota[order]
+        fresh = np.append(True, (group[1:] != group[:-1]) | (value[1:] != value[:-1]))[: len(group)]
         if not fresh.all():
             starts = np.flatnonzero(fresh)
-            key, quota = key[starts], np.add.reduceat(quota, starts)
-        group = key // domain.size
-        key -= group * domain.size
-        used = key if values is not None else recipe.cells.values[published, 0]
-        pieces = Whole.of_frame(pl.DataFrame([numbers(GROUP, group, ascending=True), numbers(COUNT, quota)]), key)
-        value = Coded.of(values_of(domain), np.arange(domain.size, dtype=np.int32), used)
+            group, value, quota = group[starts], value[starts], np.add.reduceat(quota, starts)
+        used = value if redrawn is not None else recipe.cells.values[published, 0]
+        pieces = Whole.of_frame(pl.DataFrame([numbers(GROUP, group, ascending=True), numbers(COUNT, quota)]), value)
+        listed = Coded.of(values_of(domain), np.arange(domain.size, dtype=np.int32), used)
         beside = pieces.beside
-        return Rows({GROUP: beside[GROUP], domain.name: value, COUNT: beside[COUNT]}, pieces)
+        return Rows({GROUP: beside[GROUP], domain.name: listed, COUNT: beside[COUNT]}, pieces)
 
     def fields(self, types: Mapping[str, str]) -> dict[str, Any]:
         return {

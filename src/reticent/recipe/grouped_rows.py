@@ -10,12 +10,14 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 import polars as pl
 
+from reticent.kernels.within_groups import by_group, sort_within
 from reticent.recipe.recipe import Recipe
 from reticent.recipe.unchanged import published_cells, values_of
 from reticent.release.rows import Coded, Numbers, Pieces, Rows
 from reticent.table.roles import Column, Role
 
 GROUP, COUNT = "group", "count"
+SMALL = 32  # numbers that are sorted by insertion
 Planned = TypeVar("Planned", bound=Recipe)
 
 
@@ -57,22 +59,30 @@ def arranged(recipe: Planned) -> Planned:
     Cells are in the order of their quasi-identifiers first, and rows that differ in the sensitive value alone read the same; so
     the order is a function of what is published, and says nothing more.  Withheld entries come first.
     """
-    bits = len(recipe.cells).bit_length()
-    key = recipe.group.astype(np.int64)
-    key <<= bits
-    key |= recipe.cell
     if not recipe.alone or recipe.values is not None:
-        order = np.argsort(key, kind="stable")
+        bits = len(recipe.cells).bit_length()
+        order = np.argsort((recipe.group.astype(np.int64) << bits) | recipe.cell, kind="stable")
         values = None if recipe.values is None else recipe.values[order]
         return replace(
             recipe, cell=recipe.cell[order], group=recipe.group[order], quota=recipe.quota[order], values=values,
             arranged=True,
         )  # fmt: skip
-    key.sort()
-    group = np.empty(len(key), np.int32 if recipe.groups <= np.iinfo(np.int32).max else np.int64)
-    np.right_shift(key, bits, out=group, casting="same_kind")
-    key &= (1 << bits) - 1
-    return replace(recipe, cell=key, group=group, arranged=True)
+    sizes = np.bincount(recipe.group + 1)  # withheld rows first
+    begin = np.cumsum(sizes) - sizes
+    cell = np.empty(len(recipe.cell), np.int32)
+    by_group(recipe.cell.astype(np.int32, copy=False), recipe.group.astype(np.int32, copy=False) + 1, begin, cell)
+    sort_groups(cell, sizes)
+    return replace(
+        recipe, cell=cell, group=np.repeat(np.arange(-1, len(sizes) - 1, dtype=np.int32), sizes), arranged=True
+    )
+
+
+def sort_groups(number: np.ndarray, sizes: np.ndarray) -> None:
+    """Put each group's numbers in order: the first `sizes[0]` of them, the next `sizes[1]`, and so on."""
+    begin = np.append(0, np.cumsum(sizes))
+    sort_within(number, begin, SMALL)
+    for group in np.flatnonzero(sizes > SMALL):
+        number[begin[group] : begin[group + 1]].sort()
 
 
 def numbers(name: str, values: np.ndarray, ascending: bool = False) -> pl.Series:

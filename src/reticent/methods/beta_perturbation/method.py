@@ -19,6 +19,7 @@ import numpy as np
 
 from reticent.door import typed
 from reticent.errors import ColumnError, InternalError, JobError, PromiseUnreachable, suggest
+from reticent.kernels.redrawn_counts import redrawn
 from reticent.methods.beta_perturbation.matrix import WHOLE, Matrix, optimal, rank_one, safe, theorem3
 from reticent.methods.classes.options import refuse_single_value
 from reticent.methods.many_values import refuse_many_values
@@ -32,6 +33,7 @@ from reticent.recipe.redrawn import RedrawnRecipe
 from reticent.table.cells import Cells
 
 MATRICES = ("rank-one", "theorem3", "optimal")
+AT_ONCE = 1 << 20  # rows that are redrawn together, and those of one cell beyond
 
 MOST_VALUES = 500  # different sensitive values: the matrix has as many rows and columns, each entry a fraction
 MOST_OPTIMAL = 100  # of them for the linear programme, which has their square of unknowns
@@ -137,22 +139,28 @@ def refusal(negative: int, values: int, over: float) -> PromiseUnreachable:
 
 def redraw(cells: Cells, occurring: np.ndarray, matrix: Matrix, rng: np.random.Generator) -> RedrawnRecipe:
     """Each cell's rows spread over published values: whole numbers below 10^9, drawn uniformly, against cumulated rows."""
-    m = len(occurring)
-    until = np.cumsum(np.array(matrix, np.int64), axis=1) + (np.arange(m, dtype=np.int64) * WHOLE)[:, None]
+    until = np.cumsum(np.array(matrix, np.int64), axis=1)
     rank = np.full(cells.sensitive[0].size, -1)
-    rank[occurring] = np.arange(m)
-    cell = np.repeat(np.arange(len(cells)), cells.counts)
-    drawn = rng.integers(0, WHOLE, len(cell), dtype=np.int64) + rank[cells.values[cell, 0]] * WHOLE
-    outcome = np.searchsorted(until.ravel(), drawn, side="right") % m
-    pair, quota = np.unique(cell * m + outcome, return_counts=True)
-    published = occurring[pair % m].astype(np.int32)[:, None]
+    rank[occurring] = np.arange(len(occurring))
+    last, tally = np.cumsum(cells.counts), np.zeros(len(occurring), np.int64)
+    found, begin = [], 0
+    while begin < len(cells):
+        end = max(int(np.searchsorted(last, last[begin] + AT_ONCE)), begin + 1)
+        counts, of_cell = cells.counts[begin:end].copy(), rank[cells.values[begin:end, 0]]
+        drawn = rng.integers(0, WHOLE, int(counts.sum()), dtype=np.int64)
+        room = np.empty((int(np.minimum(counts, len(occurring)).sum()), 3), np.int64)
+        entries = room[: redrawn(counts, of_cell, until, drawn, tally, room)]
+        cell, outcome = entries[:, :2].astype(np.int32).T
+        found.append((cell + np.int32(begin), outcome, entries[:, 2].copy()))
+        begin = end
+    cell, outcome, quota = map(np.concatenate, zip(*found, strict=True))
     return RedrawnRecipe(
         cells,
-        pair // m,
-        np.zeros(len(pair), np.int64),
-        quota.astype(np.int64),
+        cell,
+        np.zeros(len(cell), np.int32),
+        quota,
         1,
-        values=published,
+        values=occurring.astype(np.int32)[outcome][:, None],
         occurring=occurring,
         matrix=tuple(map(tuple, matrix)),
         per=WHOLE,

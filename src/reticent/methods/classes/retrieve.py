@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from reticent.errors import InternalError
 from reticent.kernels.burel_curve import fill_along
 from reticent.kernels.burel_nearest import fill_nearest
 from reticent.kernels.hilbert import hilbert_keys
@@ -59,12 +60,15 @@ def _coordinates(domain: Domain, side: int, stretch: bool) -> np.ndarray:
     return steps.astype(np.int64)
 
 
-def _seeds(left: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """(place, offset) of every row, in random order."""
-    place = np.repeat(np.arange(len(left)), left)
-    offset = np.arange(len(place)) - np.repeat(np.cumsum(left) - left, left)
-    order = rng.permutation(len(place))
-    return np.ascontiguousarray(np.column_stack([place[order], offset[order]]))
+def _seeds(left: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, int]:
+    """Every row in random order, as place << bits | offset, and the bits."""
+    bits = int(left.max(initial=1)).bit_length()
+    if len(left).bit_length() + bits > KEY_BITS:
+        raise InternalError("Rows are too many to be numbered.")
+    rows = np.arange(int(left.sum()), dtype=np.int64)
+    rows += np.repeat((np.arange(len(left)) << bits) - (np.cumsum(left) - left), left)
+    rng.shuffle(rows)
+    return rows, bits
 
 
 def _starts(bucket: np.ndarray, buckets: int) -> np.ndarray:
@@ -85,7 +89,7 @@ def _along(
     left = counts[place]
     chains = np.tile(np.arange(len(left) + 2, dtype=np.int64), (2, 1))
     taken = _room(len(left), sizes)
-    entries = fill_along(keys[place], left, _starts(bucket, sizes.shape[1]), sizes, _seeds(left, rng), chains, taken)
+    entries = fill_along(keys[place], left, _starts(bucket, sizes.shape[1]), sizes, *_seeds(left, rng), chains, taken)
     return taken[:entries], place
 
 
@@ -103,7 +107,7 @@ def _nearest(
         np.ascontiguousarray([left, alive]),
         starts,
         sizes,
-        _seeds(left, rng),
+        *_seeds(left, rng),
         stack,
         taken,
     )

@@ -1,0 +1,57 @@
+"""How often each number occurs, in a table by hash: open addressing, a free place has the key -1."""
+
+import cython
+
+
+@cython.cfunc
+@cython.nogil
+@cython.inline
+@cython.exceptval(check=False)
+def _home(word: cython.longlong, mask: cython.ulonglong) -> cython.ulonglong:
+    """Where a number is looked for first."""
+    mixed: cython.ulonglong = cython.cast(cython.ulonglong, word) * cython.cast(cython.ulonglong, 0x9E3779B97F4A7C15)
+    return (mixed ^ (mixed >> 32)) & mask
+
+
+def tally(
+    word: cython.longlong[::1],
+    begin: cython.Py_ssize_t,
+    keys: cython.longlong[::1],
+    times: cython.longlong[::1],
+    held: cython.Py_ssize_t,
+    most: cython.Py_ssize_t,
+) -> tuple[cython.Py_ssize_t, cython.Py_ssize_t]:
+    """Count word[begin], word[begin + 1], ... (none is negative) until the table, a power of two of places, has `most` keys.
+
+    `held` keys are in it already.  Returns where counting stopped and how many keys the table then has.
+    """
+    i: cython.Py_ssize_t = begin
+    at: cython.ulonglong
+    mask: cython.ulonglong = keys.shape[0] - 1
+    with cython.nogil:
+        while i < word.shape[0] and held < most:
+            at = _home(word[i], mask)
+            while keys[at] != word[i] and keys[at] != -1:
+                at = (at + 1) & mask
+            if keys[at] == -1:
+                keys[at] = word[i]
+                held += 1
+            times[at] += 1
+            i += 1
+    return i, held
+
+
+def place(
+    word: cython.longlong[::1], count: cython.longlong[::1], keys: cython.longlong[::1], times: cython.longlong[::1]
+):
+    """Put distinct numbers with their counts into an empty table that has room for them."""
+    i: cython.Py_ssize_t
+    at: cython.ulonglong
+    mask: cython.ulonglong = keys.shape[0] - 1
+    with cython.nogil:
+        for i in range(word.shape[0]):
+            at = _home(word[i], mask)
+            while keys[at] != -1:
+                at = (at + 1) & mask
+            keys[at] = word[i]
+            times[at] = count[i]

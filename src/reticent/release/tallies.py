@@ -1,0 +1,100 @@
+"""How often each combination of numbers occurs, counted as rows come in.
+
+The numbers of a row are packed into one word, so many bits for each column, and words are counted in a table by hash.  Where a
+column needs more bits than it has, what was counted is packed anew.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from reticent.kernels.audit_tallies import place, tally
+
+BITS = 62  # of a word
+FIRST = 1 << 12  # places of the first table
+WAITING = 1 << 20  # rows that are merged at once, where a word is too small
+
+
+class Tallies:
+    """Counts of combinations, in memory that grows with how many are distinct."""
+
+    def __init__(self, columns: int) -> None:
+        self.bits = [0] * columns
+        self.held = 0  # keys in the table
+        self._made(FIRST)
+
+    def fits(self, sizes: list[int]) -> bool:
+        """Whether combinations of columns with so many numbers each can be packed."""
+        return sum(map(_needed, sizes)) <= BITS
+
+    def add(self, columns: list[np.ndarray], meanings: list[np.ndarray], sizes: list[int]) -> None:
+        """Count rows: the number of row i in a column is `meaning[column[i]]`, which is less than the column's size."""
+        needed = [max(had, _needed(size)) for had, size in zip(self.bits, sizes, strict=True)]
+        if needed != self.bits:
+            codes, times = self.found()
+            self.bits = needed
+            self._place(self._words(list(codes.T)), times)
+        begin, word = 0, self._words([meaning[column] for meaning, column in zip(meanings, columns, strict=True)])
+        while True:
+            begin, self.held = tally(word, begin, self.keys, self.times, self.held, len(self.keys) // 2)
+            if begin == len(word):
+                return
+            taken = self.keys >= 0
+            self._place(self.keys[taken], self.times[taken], 2 * len(self.keys))
+
+    def found(self) -> tuple[np.ndarray, np.ndarray]:
+        """The distinct combinations in their order, and how often each occurs."""
+        taken = self.keys >= 0
+        word, times = self.keys[taken], self.times[taken]
+        order = np.argsort(word)
+        word, codes = word[order], np.empty((len(order), len(self.bits)), np.int32)
+        for at in reversed(range(len(self.bits))):
+            codes[:, at] = word & ((1 << self.bits[at]) - 1)
+            word >>= self.bits[at]
+        return codes, times[order]
+
+    def _words(self, columns: list[np.ndarray]) -> np.ndarray:
+        word = np.zeros(len(columns[0]), np.int64)
+        for column, bits in zip(columns, self.bits, strict=True):
+            word <<= bits
+            word |= column
+        return word
+
+    def _made(self, places: int) -> None:
+        self.keys, self.times, self.held = np.full(places, -1, np.int64), np.zeros(places, np.int64), 0
+
+    def _place(self, word: np.ndarray, times: np.ndarray, places: int = 0) -> None:
+        self._made(max(places, len(self.keys)))
+        place(word, times, self.keys, self.times)
+        self.held = len(word)
+
+
+class Wide:
+    """The same where a word is too small: combinations are sorted, and merged some row groups at a time."""
+
+    def __init__(self, codes: np.ndarray, times: np.ndarray) -> None:
+        self.codes, self.times = codes, times
+        self.waiting: list[np.ndarray] = []
+
+    def add(self, columns: list[np.ndarray], meanings: list[np.ndarray], sizes: list[int]) -> None:
+        listed = [meaning[column] for meaning, column in zip(meanings, columns, strict=True)]
+        self.waiting.append(np.column_stack(listed).astype(np.int32))
+        if sum(map(len, self.waiting)) > max(WAITING, len(self.codes)):
+            self._merge()
+
+    def found(self) -> tuple[np.ndarray, np.ndarray]:
+        self._merge()
+        return self.codes, self.times
+
+    def _merge(self) -> None:
+        once = np.ones(sum(map(len, self.waiting)), np.int64)
+        codes, times = np.concatenate([self.codes, *self.waiting]), np.concatenate([self.times, once])
+        order = np.lexsort(codes.T[::-1])
+        codes, times = codes[order], times[order]
+        starts = np.flatnonzero(np.append(True, (codes[1:] != codes[:-1]).any(axis=1))[: len(codes)])
+        self.codes, self.waiting = codes[starts], []
+        self.times = np.add.reduceat(times, starts) if len(starts) else times
+
+
+def _needed(size: int) -> int:
+    return max(size - 1, 0).bit_length()
