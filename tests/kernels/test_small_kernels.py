@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -85,6 +87,6 @@ def test_numbers_are_put_by_group_and_sorted_within_small_groups(kernel):
     assert (placed == number[np.argsort(group, kind="stable")]).all()
     before, most = placed.copy(), int(np.median(sizes))
     kernel.sort_within(placed, begin, most)
-    for start, end in zip(begin[:-1], begin[1:], strict=True):
+    for start, end in pairwise(begin):
         here = before[start:end]
         assert (placed[start:end] == (np.sort(here) if end - start <= most else here)).all()
