@@ -102,8 +102,9 @@ class _Column:
         self.values = _arrow(_example(column))
         coded = isinstance(column, Coded)
         self.nulls = column.nulls if isinstance(column, Beside) else bool(self.values.null_count)
-        self.few = coded and len(self.values) <= FEW
         self.ascending = isinstance(column, Numbers) or (isinstance(column, Beside) and column.ascending)
+        # of a column that stands beside, the writer finds out: it gives a page's dictionary up where that grows too long
+        self.few = len(self.values) <= FEW if coded else not self.ascending
         self.by_number = coded and pa.types.is_string(self.values.type) and not self.nulls
         self.type = pa.dictionary(pa.int32(), pa.string()) if self.by_number else self.values.type
 
