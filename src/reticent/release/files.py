@@ -103,8 +103,11 @@ class _Column:
         coded = isinstance(column, Coded)
         self.nulls = column.nulls if isinstance(column, Beside) else bool(self.values.null_count)
         self.ascending = isinstance(column, Numbers) or (isinstance(column, Beside) and column.ascending)
-        # of a column that stands beside, the writer finds out: it gives a page's dictionary up where that grows too long
-        self.few = len(self.values) <= FEW if coded else not self.ascending
+        # of a column that stands beside, the writer finds out: it gives a page's dictionary up where that grows too long.
+        # Not of fractions: they are seldom few, and a dictionary may hold several that are not a number
+        self.few = (
+            len(self.values) <= FEW if coded else not self.ascending and not pa.types.is_floating(self.values.type)
+        )
         self.by_number = coded and pa.types.is_string(self.values.type) and not self.nulls
         self.type = pa.dictionary(pa.int32(), pa.string()) if self.by_number else self.values.type
 

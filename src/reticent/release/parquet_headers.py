@@ -139,11 +139,13 @@ def _codecs(raw: Any, start: int, end: int) -> set[Any]:
 
 
 def _span(chunk: Any, size: int) -> tuple[int, int]:
-    start = chunk.data_page_offset
+    start = first = chunk.data_page_offset
     if chunk.has_dictionary_page and chunk.dictionary_page_offset:
         start = min(start, chunk.dictionary_page_offset)
+        if not first and not chunk.num_values:  # a column without rows has an empty dictionary, and no page
+            start = first = chunk.dictionary_page_offset
     end = start + chunk.total_compressed_size
-    inside = start <= chunk.data_page_offset <= end
+    inside = start <= first <= end
     if not inside or not len(MAGIC) <= start <= end <= size - TAIL:
         raise Unsound("a column lies outside the file")
     return start, end
