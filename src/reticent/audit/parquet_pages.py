@@ -16,7 +16,7 @@ import numpy as np
 
 from reticent.errors import OutOfMemory
 from reticent.memory import SMALL, room
-from reticent.release.parquet_headers import DATA_V2, DICTIONARY, headers
+from reticent.release.parquet_headers import DATA_V2, DICTIONARY, forget, headers
 
 LARGEST = (1 << 31) - 1  # bytes of a page that the format can say
 PLAIN, PLAIN_DICTIONARY = 0, 2
@@ -61,6 +61,7 @@ def pages(path: Path) -> Iterator[Page]:
         for group in range(metadata.num_row_groups):
             for at in range(metadata.num_columns):
                 yield from _chunk(raw, metadata.row_group(group).column(at))
+            forget(raw)
 
 
 def _chunk(raw: Any, chunk: Any) -> Iterator[Page]:

@@ -122,11 +122,18 @@ def _refuse_pages(raw: Any, metadata: Any, size: int) -> None:
             spans.append(span := _span(chunk, size))
             if _opened(raw, span, group.num_rows, metadata.num_rows) > chunk.total_uncompressed_size:
                 raise Unsound("a column opens to more bytes than its footer says")
+        forget(raw)
     if rows != metadata.num_rows:
         raise Unsound(f"it claims {metadata.num_rows:,} rows, and its row groups have {rows:,}")
     spans.sort()
     if [*(start for start, _ in spans), footer] != [len(MAGIC), *(end for _, end in spans)]:
         raise Unsound("it holds bytes that no column reads")
+
+
+def forget(raw: Any) -> None:
+    """Give back the memory of what was looked at: otherwise a file that is read from end to end is in memory whole."""
+    if hasattr(mmap, "MADV_DONTNEED"):
+        raw.madvise(mmap.MADV_DONTNEED)
 
 
 def _codecs(raw: Any, start: int, end: int) -> set[Any]:
