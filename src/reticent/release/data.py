@@ -57,10 +57,16 @@ def scan_data(file: DataFile, schema: Schema, only: Collection[str] | None = Non
 def data_pieces(file: DataFile, schema: Schema, rows: int) -> Iterator[pl.DataFrame]:
     """The same rows, so many at a time; none are kept."""
     lazy = scan_data(file, schema)
-    try:
-        yield from lazy.collect_batches(chunk_size=rows, maintain_order=True, lazy=True, engine="streaming")
-    except BaseException as error:
-        raise _unreadable(error, file) from None
+    pieces = lazy.collect_batches(chunk_size=rows, maintain_order=True, lazy=True, engine="streaming")
+    while True:
+        try:
+            piece = next(pieces, None)
+        except BaseException as error:
+            raise _unreadable(error, file) from None
+        if piece is None:
+            return
+        _refuse_long(piece, file)
+        yield piece
 
 
 def count_data(file: DataFile, schema: Schema, only: Collection[str] | None = None) -> tuple[pl.DataFrame, np.ndarray]:
