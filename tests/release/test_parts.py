@@ -155,6 +155,10 @@ def test_more_files_than_a_manifest_lists_are_refused_and_nothing_is_written(tmp
         rt.publish(draft.job(), frame=draft.frame, to=tmp_path / "release")
     assert "part_rows = 80 or more" in str(refused.value)
     assert not (tmp_path / "release").exists()
+    names = parts.part_names("data", "csv", 240, 17)
+    assert parts.named(names, ["data"])
+    with mock.patch.object(parts, "MOST", 14):
+        assert parts.named(names, ["data"]) is None
 
 
 class Once:

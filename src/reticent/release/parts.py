@@ -93,7 +93,7 @@ def named(data: Sequence[str], wanted: Sequence[str]) -> dict[str, tuple[str, ..
     end = suffixes.pop()
     for name, files in found.items():
         cut = [f"{name}-{part:05d}{end}" for part in range(len(files))]
-        if files != [f"{name}{end}"] and (len(files) < 2 or files != cut):
+        if files != [f"{name}{end}"] and (not 2 <= len(files) <= MOST or files != cut):
             return None
     in_order = [file for files in found.values() for file in files]
     return {name: tuple(files) for name, files in found.items()} if in_order == list(data) else None
