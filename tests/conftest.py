@@ -30,6 +30,16 @@ def _ledger(_ledgers, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("RETICENT_LEDGER", str(_ledgers / str(next(_NUMBERS))))
 
 
+@pytest.fixture(scope="module")
+def small_parts():
+    """Parts of a data file may have a few rows here: the tables of tests are small."""
+    from reticent import limits
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(limits, "PART_ROWS", 1)
+        yield
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _jobs_fit_the_schema():
     """Whatever is accepted as a job, in tests and in examples of the docs, the schema for editors accepts as well."""

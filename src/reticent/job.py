@@ -12,6 +12,7 @@ from reticent import accepted, notebook, registry
 from reticent.door import an_output, door, optional, options
 from reticent.door import path as a_path
 from reticent.errors import JobError, suggest
+from reticent.limits import refuse_small_parts
 from reticent.models.exact import Number, exact, flag
 from reticent.models.promises import Promises
 from reticent.redaction import redacted
@@ -35,6 +36,7 @@ class Output:
     """How to publish: what becomes of undeclared columns, the file format, and how many rows may be withheld.
 
     `formulas` "quote" puts an apostrophe before texts of a CSV that a spreadsheet would take for formulas.
+    `part_rows` cuts a data file of more rows into parts of so many: `data-00000.parquet`, `data-00001.parquet`, ...
     `together` is the greatest belief in a value that this release and earlier ones of the same people may leave together.
     """
 
@@ -43,12 +45,13 @@ class Output:
     suppress_at_most: Fraction = Fraction(0)
     formulas: str = "keep"
     together: Fraction | None = None
+    part_rows: int | None = None
 
     if TYPE_CHECKING:  # what may be given; the fields are what is kept
 
         def __init__(
             self, *, undeclared: str = "refuse", format: str = "parquet", suppress_at_most: Number = 0,
-            formulas: str = "keep", together: Number | None = None,
+            formulas: str = "keep", together: Number | None = None, part_rows: int | None = None,
         ) -> None: ...  # fmt: skip
 
     def __post_init__(self) -> None:
@@ -76,6 +79,8 @@ class Output:
             if not 0 < limit <= 1:
                 raise JobError("release.together must be a belief.", attempt="a number above 0 and at most 1, as 0.5.")
             object.__setattr__(self, "together", limit)
+        if self.part_rows is not None:
+            refuse_small_parts(self.part_rows)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

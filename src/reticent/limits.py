@@ -22,6 +22,7 @@ TEXT = 100_000  # characters of one text: a long query
 DEPTH = 20  # tables and lists within each other
 ENTRIES = 1_000_000  # values in one job, those of hierarchies among them
 FILE = 64 << 20  # bytes of a job file
+PART_ROWS = 1_000  # rows of a part of a data file, but of the last one
 BESIDE = 256 << 20  # bytes of a file that is read whole beside it: a hierarchy, weights, distances, questions
 _WRITTEN = re.compile(r"\s*[+-]?[\d_]*\.?[\d_]*(?:[eE]([+-]?\d+))?(?:/[\d_]+)?\s*", re.ASCII)
 
@@ -33,6 +34,19 @@ def refuse_immoderate(value: object, name: str = "a number") -> None:
             f"{name} must be a number of at most {DIGITS} digits before and behind the point.",
             why="Parameters are exact: one with a billion digits could not be computed with.",
             attempt='a number such as 4, 0.5 or "1/3".',
+        )
+
+
+def refuse_small_parts(rows: object) -> None:
+    """Refuse parts of a data file that are none, or so small that the manifest's checksum of one would stand for a few rows.
+
+    A manifest may be shown where the data is not, and who guesses all rows of a part can try the guess on its checksum.
+    """
+    if isinstance(rows, bool) or not isinstance(rows, int) or rows < PART_ROWS:
+        raise JobError(
+            f"release.part_rows must be a whole number of rows, {PART_ROWS:,} or more.",
+            why="The manifest has a checksum of each part, and one of a few rows could be guessed from it.",
+            attempt="part_rows = 10_000_000, or leaving it out: the data is one file then.",
         )
 
 

@@ -211,9 +211,9 @@ class Release:
         With `bounds`, the table that people are in has typed lower and upper ends too, as `frame(bounds=True)`.
         """
         from reticent.release.database import new_file, write
+        from reticent.release.piecewise import tables_in_pieces
 
-        people = self._reader.files[0]
-        frames = {**self.tables, people: self.frame(bounds=True)} if bounds else self.tables
+        frames = tables_in_pieces(self.folder, self.manifest, bounds=bounds)
         manifest = (self.folder / bundle.MANIFEST).read_text(encoding="utf-8")
         if (path := new_file(url)) is None:
             return write(frames, manifest, url, table)

@@ -238,6 +238,8 @@ def declared(job: Job, rng: Random, cells: Cells) -> dict[str, Any]:
         found["seeded"] = True
     if job.release.formulas == "quote":
         found["formulas"] = job.release.formulas
+    if job.release.part_rows is not None:
+        found["part_rows"] = job.release.part_rows
     if cells.rows_per_person > 1:
         found["rows_per_person"] = cells.rows_per_person
     if job.prepare:

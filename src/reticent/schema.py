@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import MISSING, Field, fields
 from typing import Any
 
-from reticent import registry
+from reticent import limits, registry
 from reticent.job import Output
 from reticent.table.roles import ALIASES, TYPES, Column, Role
 from reticent.table.source import Source
@@ -38,6 +38,7 @@ CHOICES: dict[tuple[type, str], dict[str, Any]] = {
     (Column, "hierarchy"): {"type": ["string", "array", "object"]},
     (Output, "undeclared"): {"enum": ["refuse", "drop"]},
     (Output, "format"): {"enum": ["parquet", "csv"]},
+    (Output, "part_rows"): {"type": "integer", "minimum": limits.PART_ROWS},
 }
 """What a field takes, where its type says too little."""
 

@@ -255,6 +255,7 @@ def saved(pair: Pair, folder: Path) -> None:
 FEATURES = [
     Feature("publish, Parquet", publish, turns=()),
     published("publish, CSV", pairs.as_csv),
+    published("publish, in parts (part_rows)", pairs.cut),
     Feature("check", check_first),
     Feature("audit", audit),
     Feature("audit with the source", audit_with_source),

@@ -210,6 +210,11 @@ def as_csv(draft: Draft) -> None:
     draft.output["format"] = "csv"
 
 
+def cut(draft: Draft) -> None:
+    """Files of more than 17 rows are cut into parts; `small_parts` allows that."""
+    draft.output["part_rows"] = 17
+
+
 Turn = Callable[[Draft], None]
 
 

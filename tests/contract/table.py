@@ -32,8 +32,8 @@ Numbers stand for the sentences below the table.
 TOGETHER_HEAD = """
 ## Refused together
 
-Formats, stages, carried columns, missing values, withheld rows, several rows per person and several sensitive columns
-are tried in every pair of settings too. These work apart and are refused together:
+Formats, parts, stages, carried columns, missing values, withheld rows, several rows per person and several sensitive
+columns are tried in every pair of settings too. These work apart and are refused together:
 """
 
 

@@ -20,6 +20,7 @@ from tests.contract.people import EXAMPLES
 from tests.contract.refused import REFUSED, TOGETHER, expected
 
 PAIRS = pairs.pairs()
+pytestmark = pytest.mark.usefixtures("small_parts")
 
 
 @pytest.fixture(autouse=True)
@@ -143,6 +144,7 @@ SWITCHES: list[tuple[pairs.Turn | None, ...]] = [
     (None, pairs.repeat),
     (None, pairs.carry),
     (None, pairs.as_csv),
+    (None, pairs.cut),
 ]
 """In the order in which they are turned."""
 

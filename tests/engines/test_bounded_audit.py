@@ -25,7 +25,10 @@ TURNS = {
     "after a stage, carried": (pairs.stage, pairs.carry),
     "missing, carried": (pairs.lose_quasi, pairs.carry),
     "rows withheld, CSV": (pairs.withhold, pairs.carry, pairs.as_csv),
+    "in parts": (pairs.cut,),
+    "in parts, carried, CSV": (pairs.carry, pairs.as_csv, pairs.cut),
 }
+pytestmark = pytest.mark.usefixtures("small_parts")
 SIZES = {
     "reticent.release.sound.LITTLE": 0,
     "reticent.release.data.HELD": 97,

@@ -283,3 +283,14 @@ def test_labels_that_are_padded_or_snapped_or_sets_are_published_in_parts_and_ho
     assert found.kept and found.source.passed
     assert release.audited.promises == found.promises and release.audited.groups == found.groups
     assert any("wider than their groups" in notice for notice in release.notices)
+
+
+@pytest.mark.parametrize("format", ["parquet", "csv"])
+def test_a_release_of_regions_is_written_and_audited_in_parts_of_its_file_too(format, people, tmp_path):
+    job = rt.Job(columns=COLUMNS, promises=KB, release=replace(DROP, format=format, part_rows=1_000))
+    release = published(job, people, tmp_path, seed=3)
+    assert release.manifest.data == (f"data-00000.{format}", f"data-00001.{format}")
+    assert labelled(release) == in_one_place(job, people, 6, 3)
+    found = rt.audit(rt.open(tmp_path / "out"), source=people, job=job)
+    assert found.kept and found.source.passed
+    assert release.audited.promises == found.promises and release.audited.exact == found.exact

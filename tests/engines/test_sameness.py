@@ -23,7 +23,10 @@ TURNS = {
     "after a stage, carried": (pairs.stage, pairs.carry),
     "missing, carried": (pairs.lose_quasi, pairs.carry),
     "rows withheld, CSV": (pairs.withhold, pairs.carry, pairs.as_csv),
+    "in parts": (pairs.cut,),
+    "in parts, carried, CSV": (pairs.carry, pairs.as_csv, pairs.cut),
 }
+pytestmark = pytest.mark.usefixtures("small_parts")
 SORTED = ("anatomized", "transformed")
 """Kinds whose rows are sorted by all that they show: the order is the same too."""
 

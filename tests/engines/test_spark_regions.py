@@ -35,8 +35,8 @@ def small_pieces():
         yield
 
 
-def test_regions_without_carried_columns_are_the_plan_of_one_place_and_audited_alike(people, tmp_path):
-    job = rt.Job(columns=COLUMNS, promises=KB, release=DROP)
+def test_regions_without_carried_columns_are_the_plan_of_one_place_and_audited_alike_in_parts(people, tmp_path):
+    job = rt.Job(columns=COLUMNS, promises=KB, release=replace(DROP, part_rows=1_000))
     with small_pieces():
         release = rt.publish(
             job,
@@ -47,6 +47,7 @@ def test_regions_without_carried_columns_are_the_plan_of_one_place_and_audited_a
             engine=replace(spark(), regions=4),
         )
         assert labelled(release) == in_one_place(job, people, 4, 3)
+    assert release.manifest.data == ("data-00000.parquet", "data-00001.parquet")
     found = rt.audit(release, source=people, job=job)
     assert found.kept and found.source.passed
     assert release.audited.promises == found.promises and release.audited.exact == found.exact

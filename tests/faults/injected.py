@@ -32,6 +32,7 @@ WAYS = {  # a name for each way in which the n-th change goes wrong: the library
 }
 PUBLISH = ("publish", "job.toml", "-o", "out/release", "--json")
 STREAM = ("publish", "carrying.toml", "-o", "out/release", "--json", "--engine", "stream")
+PARTS = ("publish", "parts.toml", "-o", "out/release", "--json")
 BATCHES = ("publish", "batches.toml", "-o", "out", "--batch-by", "day", "--json")
 
 
@@ -53,6 +54,7 @@ SCENARIOS = {
     "replace": Scenario((*PUBLISH, "--force", "--again"), [PUBLISH]),
     "replace without an exchange": Scenario((*PUBLISH, "--force", "--again"), [PUBLISH], no_exchange=True),
     "replace by stream": Scenario((*STREAM, "--force", "--again"), [STREAM]),
+    "replace in parts": Scenario((*PARTS, "--force", "--again"), [PARTS]),
     "batches": Scenario(BATCHES, next=("audit", "out")),
     "replace batches": Scenario((*BATCHES, "--force", "--again"), [BATCHES], next=("audit", "out")),
     "a page about a release": Scenario(("report", "out/release", "-o", "page.md", "--format", "md", "--force"), [PUBLISH],
@@ -117,6 +119,8 @@ def template(server: Server, folder: Path, before: Path, scenario: Scenario) -> 
     write_csv(
         folder / "days.csv", [[*row, f"day{at % 2}"] for at, row in enumerate(rows)], "person,age,city,illness,day"
     )
+    write_csv(folder / "many.csv", people(2_100))
+    (folder / "parts.toml").write_text(JOB.replace("people.csv", "many.csv") + "\n[release]\npart_rows = 1_000\n")
     (folder / "city.csv").write_text("".join(f"{city};{part};*\n" for city, part in CITIES.items()))
     (folder / "job.toml").write_text(JOB)
     (folder / "batches.toml").write_text(JOB.replace("people.csv", "days.csv") + '\n[release]\nundeclared = "drop"\n')

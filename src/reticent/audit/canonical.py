@@ -18,6 +18,7 @@ from reticent.release.files import write_csv
 from reticent.release.formulas import PRESENT, QUOTED, any_formula
 from reticent.release.kind import data_files, schemas_of
 from reticent.release.manifest import Manifest
+from reticent.release.parts import DataFile
 
 PIECE = 1 << 18  # rows that are written once more at a time
 
@@ -25,26 +26,27 @@ PIECE = 1 << 18  # rows that are written once more at a time
 def odd_bytes(folder: Path, manifest: Manifest) -> tuple[str, ...]:
     """The names of data files that hold more, or other, bytes than their rows need."""
     schemas = schemas_of(manifest)
-    files = {path: schemas[name] for name, path in data_files(folder, manifest).items() if path.suffix == ".csv"}
+    files = {file: schemas[name] for name, file in data_files(folder, manifest).items() if file.suffix == ".csv"}
     unsaid = [MANIFEST] if files and manifest.formulas != QUOTED and _formulas(files) != manifest.formulas else []
-    odd = [path.name for path, schema in files.items() if not _same_csv(path, schema, manifest.formulas == QUOTED)]
+    quote = manifest.formulas == QUOTED
+    odd = [part.shown for file, schema in files.items() for part in file.each() if not _same_csv(part, schema, quote)]
     return (*unsaid, *odd)
 
 
-def _pieces(path: Path, schema: Schema) -> Iterator[pl.DataFrame]:
-    return data_pieces(path, schema, PIECE)
+def _pieces(file: DataFile, schema: Schema) -> Iterator[pl.DataFrame]:
+    return data_pieces(file, schema, PIECE)
 
 
-def _formulas(files: dict[Path, Schema]) -> str | None:
+def _formulas(files: dict[DataFile, Schema]) -> str | None:
     """What the manifest must say of texts that look like formulas."""
-    pieces = (piece for path, schema in files.items() for piece in _pieces(path, schema))
+    pieces = (piece for file, schema in files.items() for piece in _pieces(file, schema))
     return PRESENT if any(any_formula(piece.get_columns()) for piece in pieces) else None
 
 
-def _same_csv(path: Path, schema: Schema, quote: bool) -> bool:
+def _same_csv(part: DataFile, schema: Schema, quote: bool) -> bool:
     header = 0
-    with open(path, "rb") as handle:
-        for piece in _pieces(path, schema):
+    with open(part.paths[0], "rb") as handle:
+        for piece in _pieces(part, schema):
             again = _written(piece, quote)[header:]
             if handle.read(len(again)) != again:
                 return False

@@ -81,13 +81,13 @@ def _rows(subject: Subject, each_row: bool) -> tuple[pl.DataFrame, np.ndarray | 
         return subject.frame, None
     if subject.manifest is None or subject.path is None:
         raise InternalError("There is neither a table nor a folder to recount.")
-    path = data_files(subject.path, subject.manifest)["data"]
+    file = data_files(subject.path, subject.manifest)["data"]
     schema = schemas_of(subject.manifest)["data"]
-    if reads_rows(subject, path, schema, each_row=each_row):
-        frame, times = read_data(path, schema), None
+    if reads_rows(subject, file, schema, each_row=each_row):
+        frame, times = read_data(file, schema), None
     else:
         shown = [entry.name for entry in subject.columns if entry.role != Role.INSENSITIVE]
-        frame, times = count_data(path, schema, shown)
+        frame, times = count_data(file, schema, shown)
     rows = len(frame) if times is None else int(times.sum())
     if rows != subject.manifest.rows:
         raise BundleDamaged(f"The data has {rows} rows, the manifest says {subject.manifest.rows}.")

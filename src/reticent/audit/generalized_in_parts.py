@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -38,6 +37,7 @@ from reticent.audit.subject import Subject
 from reticent.errors import BundleDamaged
 from reticent.release.data import COUNT, read_part
 from reticent.release.kind import data_files, schemas_of
+from reticent.release.parts import DataFile
 from reticent.table.roles import Role
 from reticent.utility import loss
 
@@ -77,12 +77,12 @@ def _frames(subject: Subject, part: int, parts: int) -> Iterator[pl.DataFrame]:
     assert subject.path is not None and subject.manifest is not None  # a release folder
     schema = schemas_of(subject.manifest)["data"]
     shown = [entry.name for entry in subject.columns if entry.role != Role.INSENSITIVE]
-    for frame in read_part(_path(subject), schema, shown, part, parts):
+    for frame in read_part(_file(subject), schema, shown, part, parts):
         floats = [name for name, dtype in frame.schema.items() if dtype.is_float()]
         yield frame.with_columns(pl.col(floats).fill_nan(None))
 
 
-def _path(subject: Subject) -> Path:
+def _file(subject: Subject) -> DataFile:
     assert subject.path is not None and subject.manifest is not None  # a release folder
     return data_files(subject.path, subject.manifest)["data"]
 

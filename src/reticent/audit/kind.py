@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -23,6 +22,7 @@ from reticent.audit.grouping import Numbered, PublishedGroups, group, number
 from reticent.audit.order import CANONICAL, Order
 from reticent.audit.sensitive import Sensitive
 from reticent.audit.subject import Subject
+from reticent.release.parts import DataFile
 from reticent.release.sound import is_little
 from reticent.table.roles import Role
 
@@ -132,14 +132,14 @@ class Kept:
 
 
 def reads_rows(
-    subject: Subject, path: Path, schema: Mapping[str, str], *, each_row: bool, thorough: bool = False
+    subject: Subject, file: DataFile, schema: Mapping[str, str], *, each_row: bool, thorough: bool = False
 ) -> bool:
     """Whether a file is read row by row: where its rows are compared, and where rows carry columns or have an order to be looked at
     (`thorough`) and memory is no question.
 
     Otherwise its distinct rows are counted without the carried columns, which are counted by themselves (`carried.py`).
     """
-    return each_row or ((thorough or bool(subject.named(Role.INSENSITIVE))) and is_little(path, schema))
+    return each_row or ((thorough or bool(subject.named(Role.INSENSITIVE))) and is_little(file, schema))
 
 
 class Eyes(Protocol):

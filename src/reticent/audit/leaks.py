@@ -23,8 +23,10 @@ from reticent.audit.kind import Recounted
 from reticent.audit.search import Needles
 from reticent.audit.subject import Subject
 from reticent.audit.unused import Leak, unused
+from reticent.release.kind import data_files
 from reticent.release.manifest import ColumnEntry
 from reticent.release.numbers import fraction
+from reticent.release.parts import DataFile
 from reticent.release.reading.places import beyond
 from reticent.table.grammar import ANY, parse
 from reticent.table.roles import Role
@@ -143,10 +145,18 @@ def _whole_values(recounted: Recounted, source: Compared, withheld: Mapping[str,
             found = (("data", _shown_members(recounted, name)), ("manifest.json", stated))
             leaks += [Leak(name, where, len(secret & texts)) for where, texts in found if secret & texts]
     if path is not None:
-        for file in [path] if path.is_file() else sorted(path.glob("*.parquet")):
+        for file in _files(recounted.subject, path):
             if file.suffix in (".parquet", ".pq"):
                 leaks += unused(recounted, source, file)
     return leaks
+
+
+def _files(subject: Subject, path: Path) -> list[DataFile]:
+    """The files that hold rows; of another tool, one or a folder of them."""
+    if subject.manifest is not None:
+        found = data_files(path, subject.manifest)
+        return [found[name] for name in sorted(found)]
+    return [DataFile.of(file) for file in ([path] if path.is_file() else sorted(path.glob("*.parquet")))]
 
 
 def _shown_members(recounted: Recounted, name: str) -> set[str]:

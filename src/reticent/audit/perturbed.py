@@ -92,12 +92,12 @@ def _rows(
     subject: Subject, manifest: Manifest, folder: Path, *, each_row: bool
 ) -> tuple[pl.DataFrame, np.ndarray | None]:
     """The rows, or each distinct row and how often it occurs; as many as the manifest says, with values that it lists."""
-    path, schema = data_files(folder, manifest)["data"], schemas_of(manifest)["data"]
-    if reads_rows(subject, path, schema, each_row=each_row):
-        frame, times = read_data(path, schema), None
+    file, schema = data_files(folder, manifest)["data"], schemas_of(manifest)["data"]
+    if reads_rows(subject, file, schema, each_row=each_row):
+        frame, times = read_data(file, schema), None
     else:
         shown = [entry.name for entry in subject.columns if entry.role != Role.INSENSITIVE]
-        frame, times = count_data(path, schema, shown)
+        frame, times = count_data(file, schema, shown)
     rows = len(frame) if times is None else int(times.sum())
     if rows != manifest.rows or not rows:
         raise BundleDamaged(f"The data has {rows} rows, the manifest says {manifest.rows}.")

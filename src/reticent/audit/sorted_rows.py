@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -14,6 +13,7 @@ from reticent.audit.sensitive import ranks
 from reticent.audit.subject import Subject
 from reticent.errors import BundleDamaged
 from reticent.release.data import data_pieces
+from reticent.release.parts import DataFile
 from reticent.table.roles import Role
 
 GROUP = "group"
@@ -48,6 +48,6 @@ def refuse_disorder(subject: Subject, pieces: Iterable[pl.DataFrame], known: pl.
         last = rows.tail(1)
 
 
-def read_pieces(path: Path, schema: Mapping[str, str]) -> Iterator[pl.DataFrame]:
+def read_pieces(file: DataFile, schema: Mapping[str, str]) -> Iterator[pl.DataFrame]:
     """The rows of a file, so many at a time."""
-    return data_pieces(path, schema, PIECE)
+    return data_pieces(file, schema, PIECE)

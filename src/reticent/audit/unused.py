@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,10 @@ import polars as pl
 from reticent.audit.compared import Compared
 from reticent.audit.contents import dictionaries
 from reticent.audit.kind import Recounted
+from reticent.release.parts import DataFile
+
+Values = dict[str, set[Any]]
+"""Of each column, values as Parquet stores them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,29 +27,48 @@ class Leak:
     values: int
 
 
-def unused(recounted: Recounted, source: Compared, file: Path) -> list[Leak]:
+def unused(recounted: Recounted, source: Compared, file: DataFile) -> list[Leak]:
     """Of each column, values of its dictionaries and statistics that none of its rows has."""
-    import pyarrow.parquet as pq
-
-    rows = recounted.beside.get(file.stem, recounted.frame)
-    beside = file.stem in recounted.beside
+    rows = recounted.beside.get(file.name, recounted.frame)
+    beside = file.name in recounted.beside
     known = rows.columns if beside else list(dict.fromkeys([*rows.columns, *source.columns]))
-    entries: dict[str, set[Any]] = {}
-    for page in dictionaries(file):
-        if page.column in known:
-            entries.setdefault(page.column, set()).update(page.entries())
-    ends: dict[str, set[Any]] = {}
-    metadata = pq.read_metadata(file)
-    for group in range(metadata.num_row_groups):
-        for at in range(metadata.num_columns):
-            chunk = metadata.row_group(group).column(at)
-            if chunk.path_in_schema in known and chunk.statistics is not None and chunk.statistics.has_min_max:
-                ends.setdefault(chunk.path_in_schema, set()).update({chunk.statistics.min, chunk.statistics.max})
+    entries, ends = _kept_beside(file.paths, known)
     found = []
     for name in dict.fromkeys([*entries, *ends]):
         held = iter([rows[name]]) if name in rows.columns else source.pieces(name)
         if extra := _extra(entries.get(name, set()), ends.get(name, set()), held):
-            found.append(Leak(name, file.name, len(extra)))
+            found += _by_path(file.paths, name, extra)
+    return sorted(found, key=lambda leak: leak.file)
+
+
+def _kept_beside(paths: Sequence[Path], known: Collection[str]) -> tuple[Values, Values]:
+    """The entries of dictionaries, and the ends in statistics, by column."""
+    import pyarrow.parquet as pq
+
+    entries: Values = {}
+    ends: Values = {}
+    for path in paths:
+        for page in dictionaries(path):
+            if page.column in known:
+                entries.setdefault(page.column, set()).update(page.entries())
+        metadata = pq.read_metadata(path)
+        for group in range(metadata.num_row_groups):
+            for at in range(metadata.num_columns):
+                chunk = metadata.row_group(group).column(at)
+                if chunk.path_in_schema in known and chunk.statistics is not None and chunk.statistics.has_min_max:
+                    ends.setdefault(chunk.path_in_schema, set()).update({chunk.statistics.min, chunk.statistics.max})
+    return entries, ends
+
+
+def _by_path(paths: Sequence[Path], name: str, extra: set[Any]) -> list[Leak]:
+    """In which files the values that no row has stand."""
+    if len(paths) == 1:
+        return [Leak(name, paths[0].name, len(extra))]
+    found = []
+    for path in paths:
+        entries, ends = _kept_beside([path], [name])
+        if here := extra & (entries.get(name, set()) | ends.get(name, set())):
+            found.append(Leak(name, path.name, len(here)))
     return found
 
 

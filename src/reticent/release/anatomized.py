@@ -36,6 +36,7 @@ from reticent.release.wording import (
     FOR_ALL,
     coarser_columns,
     heading,
+    holding,
     persons,
     promise_sentence,
     several_rows,
@@ -117,11 +118,11 @@ class Anatomized:
 
     def readme(self, manifest: Manifest) -> str:
         column = manifest.sensitive.name
-        quasi, sensitive = manifest.data
+        quasi, sensitive = holding(manifest)
         parts = heading(manifest)
         parts += [
-            f"`{quasi}` holds {persons(manifest)}: every column but {code(column)} as it was, and the row's `group`.",
-            f"`{sensitive}` holds, for each group, which values of {code(column)} its rows have, and how many of them have each (`count`).",
+            f"{quasi} {persons(manifest)}: every column but {code(column)} as it was, and the row's `group`.",
+            f"{sensitive}, for each group, which values of {code(column)} its rows have, and how many of them have each (`count`).",
             "Which row of a group has which value is not said. Counts can be estimated, with the least and the most possible:",
             "",
             "```python",

@@ -17,12 +17,13 @@ import polars as pl
 from reticent import catalogue
 from reticent.errors import BundleDamaged, InternalError, JobError
 from reticent.release import closed
-from reticent.release.files import write_data
+from reticent.release.files import write_data, write_parts
 from reticent.release.formulas import PRESENT, QUOTED
 from reticent.release.kind import data_files, reader
 from reticent.release.manifest import FORMAT, Manifest
 from reticent.release.page import refuse_other_page
 from reticent.release.parsed import BYTES, parsed, refuse_large
+from reticent.release.parts import part_names
 from reticent.release.rows import Rows
 from reticent.release.shape import Misshapen
 from reticent.release.sound import refuse_unsound
@@ -31,14 +32,25 @@ MANIFEST, README, REPORT = "manifest.json", "README.md", catalogue.REPORT
 
 
 def write(folder: Path, frames: Mapping[str, Rows | pl.DataFrame], fields: Mapping[str, Any], format: str) -> str:
-    """Data files, README and manifest into an empty folder; the digest."""
-    rows = len(next(iter(frames.values())))
-    data = [f"{name}.{format}" for name in frames]
+    """Data files, README and manifest into an empty folder; the digest.
+
+    A file of more rows than the field `part_rows` is cut into parts; where none is, the manifest does not state it.
+    """
+    rows, part_rows = len(next(iter(frames.values()))), fields.get("part_rows")
+    names = {name: part_names(name, format, len(frame), part_rows) for name, frame in frames.items()}
     quote = fields.get("formulas") == QUOTED
-    looks = [write_data(folder / f"{name}.{format}", frame, format, quote=quote) for name, frame in frames.items()]
+    looks = [
+        write_data(folder / names[name][0], frame, format, quote=quote)
+        if len(names[name]) == 1
+        else write_parts([folder / part for part in names[name]], frame, format, part_rows or 0, quote=quote)
+        for name, frame in frames.items()
+    ]
     if "formulas" not in fields and any(looks):
         fields = {**fields, "formulas": PRESENT}
+    data = [part for parts in names.values() for part in parts]
     stated = {**fields, "data": data, "rows": rows, "format": FORMAT}
+    if len(data) == len(names):
+        stated.pop("part_rows", None)
     files = _checksums(folder)
     manifest = _known({**stated, "files": files})
     (folder / README).write_text(reader(manifest.kind).readme(manifest), encoding="utf-8")
@@ -158,7 +170,7 @@ def verify(folder: str | Path, expect_digest: str | None = None) -> Manifest:
             faults.append(f"{name} is missing")
         elif present[name] != facts["bytes"] or _sha256(folder / name) != facts["sha256"]:
             faults.append(f"{name} is not the file that was published")
-    if not faults and set(manifest.files) != {README, *(path.name for path in files.values())}:
+    if not faults and set(manifest.files) != {README, *manifest.data}:
         faults.append("the manifest lists files that are none of its kind's")
     if not faults and closed.read_bytes(folder / README, BYTES) != _readme(manifest).encode():
         faults.append(f"{README} is not what the manifest says")
@@ -166,8 +178,8 @@ def verify(folder: str | Path, expect_digest: str | None = None) -> Manifest:
         raise closed.damaged(folder, faults)
     refuse_changed(folder, expect_digest)
     schemas = reader(manifest.kind).schemas(manifest)
-    for number, (name, path) in enumerate(files.items()):
-        refuse_unsound(path, schemas[name], manifest.rows if number == 0 else None)
+    for number, (name, file) in enumerate(files.items()):
+        refuse_unsound(file, schemas[name], manifest.rows if number == 0 else None, manifest.part_rows)
     if REPORT in present and REPORT not in manifest.files:
         refuse_other_page(folder, [MANIFEST, *manifest.files])
     return manifest

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from functools import partial
+from itertools import groupby
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from reticent.errors import BundleDamaged, OutOfMemory
 from reticent.memory import says_memory
 from reticent.release.distinct import distinct_rows
 from reticent.release.formulas import quoted_name, unquoted
+from reticent.release.parts import DataFile
 from reticent.release.sound import RECORD, refuse_no_room
 from reticent.table.types import dtype_named, typed
 
@@ -28,17 +30,17 @@ class Quoted(dict[str, str]):
     """The schema of a CSV in which texts and names that look like formulas are quoted."""
 
 
-def read_data(path: Path, schema: Schema, only: Collection[str] | None = None) -> pl.DataFrame:
+def read_data(file: DataFile, schema: Schema, only: Collection[str] | None = None) -> pl.DataFrame:
     """The data file with the types of its schema, from CSV too; `only` some of its columns, where not all."""
     wanted = _among(schema, only)
-    refuse_no_room(path, wanted)
-    lazy = _scanned(path, schema).select(list(wanted))
-    return _typed(_collected(lazy, path), wanted, path)
+    refuse_no_room(file, wanted)
+    lazy = _scanned(file, schema).select(list(wanted))
+    return _typed(_collected(lazy, file), wanted, file)
 
 
-def scan_data(path: Path, schema: Schema, only: Collection[str] | None = None) -> pl.LazyFrame:
+def scan_data(file: DataFile, schema: Schema, only: Collection[str] | None = None) -> pl.LazyFrame:
     """The same rows, lazily, in their order."""
-    wanted, lazy = _among(schema, only), _scanned(path, schema)
+    wanted, lazy = _among(schema, only), _scanned(file, schema)
     found = lazy.collect_schema()
 
     def column(name: str, dtype: str) -> pl.Expr:
@@ -52,32 +54,38 @@ def scan_data(path: Path, schema: Schema, only: Collection[str] | None = None) -
     return lazy.select(column(name, dtype) for name, dtype in wanted.items())
 
 
-def data_pieces(path: Path, schema: Schema, rows: int) -> Iterator[pl.DataFrame]:
+def data_pieces(file: DataFile, schema: Schema, rows: int) -> Iterator[pl.DataFrame]:
     """The same rows, so many at a time; none are kept."""
-    lazy = scan_data(path, schema)
-    try:
-        yield from lazy.collect_batches(chunk_size=rows, maintain_order=True, lazy=True, engine="streaming")
-    except BaseException as error:
-        raise _unreadable(error, path) from None
+    lazy = scan_data(file, schema)
+    pieces = lazy.collect_batches(chunk_size=rows, maintain_order=True, lazy=True, engine="streaming")
+    while True:
+        try:
+            piece = next(pieces, None)
+        except BaseException as error:
+            raise _unreadable(error, file) from None
+        if piece is None:
+            return
+        _refuse_long(piece, file)
+        yield piece
 
 
-def count_data(path: Path, schema: Schema, only: Collection[str] | None = None) -> tuple[pl.DataFrame, np.ndarray]:
+def count_data(file: DataFile, schema: Schema, only: Collection[str] | None = None) -> tuple[pl.DataFrame, np.ndarray]:
     """The distinct rows of the data file (in `only` some columns), and how often each occurs; rows are read as a stream and not kept."""
     wanted = _among(schema, only)
     names = list(wanted)
-    lazy = _scanned(path, schema)
-    if path.suffix == ".parquet" and all(_plain(dtype) for dtype in lazy.select(names).collect_schema().dtypes()):
+    lazy = _scanned(file, schema)
+    if file.suffix == ".parquet" and all(_plain(dtype) for dtype in lazy.select(names).collect_schema().dtypes()):
         try:
-            frame, times = distinct_rows(path, names)
+            frame, times = distinct_rows(file.paths, names)
         except (OSError, ValueError, TypeError, LookupError):
-            raise BundleDamaged(f"{path.name} cannot be read.") from None
-        return _typed(frame, wanted, path), times
-    counted = _collected(lazy.group_by(names).len(name=COUNT), path)
-    return _typed(counted.drop(COUNT), wanted, path), counted[COUNT].to_numpy().astype(np.int64)
+            raise BundleDamaged(f"{file.shown} cannot be read.") from None
+        return _typed(frame, wanted, file), times
+    counted = _collected(lazy.group_by(names).len(name=COUNT), file)
+    return _typed(counted.drop(COUNT), wanted, file), counted[COUNT].to_numpy().astype(np.int64)
 
 
 def count_parts(
-    path: Path, schema: Schema, column: str, beside: Collection[str]
+    file: DataFile, schema: Schema, column: str, beside: Collection[str]
 ) -> Iterator[tuple[pl.DataFrame, np.ndarray]]:
     """The distinct rows in a column and in some beside it, and how often each occurs, in parts that memory holds.
 
@@ -85,42 +93,45 @@ def count_parts(
     """
     wanted = _among(schema, {column, *beside})
     floats = [name for name, dtype in wanted.items() if dtype.startswith("Float")]
-    lazy = _scanned(path, schema).select(list(wanted))
-    if path.suffix == ".parquet" and floats:
+    lazy = _scanned(file, schema).select(list(wanted))
+    if file.suffix == ".parquet" and floats:
         lazy = lazy.with_columns(pl.col(floats).fill_nan(None))
     key = pl.col(column).hash(7)
-    values = _collected(lazy.select(key.approx_n_unique()), path).item()
+    values = _collected(lazy.select(key.approx_n_unique()), file).item()
     parts = values // HELD + 1
     for part in range(parts):
         some = lazy if parts == 1 else lazy.filter(key % parts == part)
-        counted = _collected(some.group_by(list(wanted)).len(name=COUNT), path)
-        yield _typed(counted.drop(COUNT), wanted, path), counted[COUNT].to_numpy().astype(np.int64)
+        counted = _collected(some.group_by(list(wanted)).len(name=COUNT), file)
+        yield _typed(counted.drop(COUNT), wanted, file), counted[COUNT].to_numpy().astype(np.int64)
 
 
-def read_part(path: Path, schema: Schema, only: Collection[str], part: int, parts: int) -> Iterator[pl.DataFrame]:
-    """Some columns of the data file, of every so-manieth row group from the `part`th on; a CSV is one part."""
+def read_part(file: DataFile, schema: Schema, only: Collection[str], part: int, parts: int) -> Iterator[pl.DataFrame]:
+    """Some columns of the data file, of every so-manieth row group from the `part`th on; of CSV, of every so-manieth file."""
     wanted = _among(schema, only)
-    if path.suffix != ".parquet":
-        if part == 0:
-            yield read_data(path, schema, only)
+    if file.suffix != ".parquet":
+        for one in list(file.each())[part::parts]:
+            yield read_data(one, schema, only)
         return
     import pyarrow.parquet as pq
 
-    with pq.ParquetFile(path) as file:
-        for at in range(part, file.num_row_groups, parts):
-            frame = pl.from_arrow(file.read_row_group(at, columns=list(wanted)))
-            assert isinstance(frame, pl.DataFrame)
-            yield _typed(frame.select(list(wanted)), wanted, path)
+    for path, places in groupby(_row_groups(file)[part::parts], key=lambda place: place[0]):
+        with pq.ParquetFile(path) as opened:
+            for _, at in places:
+                frame = pl.from_arrow(opened.read_row_group(at, columns=list(wanted)))
+                assert isinstance(frame, pl.DataFrame)
+                yield _typed(frame.select(list(wanted)), wanted, file)
 
 
-def parts_of(path: Path) -> int:
+def parts_of(file: DataFile) -> int:
     """How many parts `read_part` can read a file in."""
-    if path.suffix != ".parquet":
-        return 1
+    return max(len(_row_groups(file)), 1) if file.suffix == ".parquet" else len(file.paths)
+
+
+def _row_groups(file: DataFile) -> list[tuple[Path, int]]:
     import pyarrow.parquet as pq
 
-    with pq.ParquetFile(path) as file:
-        return max(file.num_row_groups, 1)
+    counts = [(path, pq.read_metadata(path).num_row_groups) for path in file.paths]
+    return [(path, at) for path, groups in counts for at in range(groups)]
 
 
 def _among(schema: Schema, only: Collection[str] | None) -> Schema:
@@ -132,20 +143,20 @@ def _plain(dtype: pl.DataType) -> bool:
     return dtype in (pl.String, pl.Boolean, pl.Date) or dtype.is_integer() or dtype.is_float()
 
 
-def _scanned(path: Path, schema: Schema) -> pl.LazyFrame:
+def _scanned(file: DataFile, schema: Schema) -> pl.LazyFrame:
     try:
-        if path.suffix == ".parquet":
-            lazy = pl.scan_parquet(path, glob=False)
+        if file.suffix == ".parquet":
+            lazy = pl.scan_parquet(list(file.paths), glob=False)
         else:
-            lazy = pl.scan_csv(path, infer_schema=False, empty_string_is_null=True, glob=False)
+            lazy = pl.scan_csv(list(file.paths), infer_schema=False, empty_string_is_null=True, glob=False)
             if isinstance(schema, Quoted):
                 lazy = _unquoted(lazy, schema)
         found = lazy.collect_schema().names()
     except BaseException as error:
-        raise _unreadable(error, path) from None
+        raise _unreadable(error, file) from None
     if found != list(schema):
         raise BundleDamaged(
-            f"{path.name} has other columns than its manifest.",
+            f"{file.shown} has other columns than its manifest.",
             why=f"{len(found)} instead of {len(schema)}, or other names.",
         )
     return lazy
@@ -161,38 +172,38 @@ def _unquoted(lazy: pl.LazyFrame, schema: Quoted) -> pl.LazyFrame:
     )
 
 
-def _collected(lazy: pl.LazyFrame, path: Path) -> pl.DataFrame:
+def _collected(lazy: pl.LazyFrame, file: DataFile) -> pl.DataFrame:
     try:
         return lazy.collect(engine="streaming")
     except BaseException as error:
-        raise _unreadable(error, path) from None
+        raise _unreadable(error, file) from None
 
 
-def _unreadable(error: BaseException, path: Path) -> BaseException:
+def _unreadable(error: BaseException, file: DataFile) -> BaseException:
     """A file that Polars cannot read is damaged; of some it says so in a panic, which is no Exception."""
     if says_memory(error):
         return OutOfMemory()
     ours = isinstance(error, pl.exceptions.PolarsError | OSError) or type(error).__name__ == "PanicException"
-    return BundleDamaged(f"{path.name} cannot be read.") if ours else error
+    return BundleDamaged(f"{file.shown} cannot be read.") if ours else error
 
 
-def _typed(frame: pl.DataFrame, schema: Schema, path: Path) -> pl.DataFrame:
-    _refuse_long(frame, path)
+def _typed(frame: pl.DataFrame, schema: Schema, file: DataFile) -> pl.DataFrame:
+    _refuse_long(frame, file)
     try:
         return pl.DataFrame({name: _restored(frame[name], dtype) for name, dtype in schema.items()})
     except MemoryError:
         raise
     except Exception:  # the libraries' messages quote values
         raise BundleDamaged(
-            f"{path.name} does not hold what its manifest says.", why="A column has values of another type."
+            f"{file.shown} does not hold what its manifest says.", why="A column has values of another type."
         ) from None
 
 
-def _refuse_long(frame: pl.DataFrame, path: Path) -> None:
+def _refuse_long(frame: pl.DataFrame, file: DataFile) -> None:
     """A text of many megabytes is packed in few bytes, and whoever takes it apart needs many times its size."""
     for name, dtype in frame.schema.items():
         if dtype == pl.String and (frame[name].str.len_bytes() > RECORD).any():
-            raise BundleDamaged(f"{path.name} holds a text of more than {RECORD:,} bytes.")
+            raise BundleDamaged(f"{file.shown} holds a text of more than {RECORD:,} bytes.")
 
 
 def _restored(series: pl.Series, dtype: str) -> pl.Series:

@@ -10,20 +10,21 @@ import polars as pl
 
 from reticent.errors import DiskError, OutputExists, ReticentError, SourceError, SourceUnreachable
 from reticent.redaction import redacted
+from reticent.release.piecewise import Table
 from reticent.release.table_names import check_columns, check_name
 from reticent.table.database import driver, is_away, path_of, quoted, scheme, with_environment
 
 
-def write(frames: dict[str, pl.DataFrame], manifest: str, url: str, table: str, path: Path | None = None) -> list[str]:
+def write(tables: dict[str, Table], manifest: str, url: str, table: str, path: Path | None = None) -> list[str]:
     """One table per data file (`people`, or `people_quasi` and `people_sensitive`) and `people_manifest`; all or none.
 
-    An existing table is never replaced.  `path` is where a new database file is staged.  Returns the tables' names.
+    Rows are read and written a piece at a time.  An existing table is never replaced.  `path` is where a new database file is staged.  Returns the tables' names.
     """
     database = scheme(url)
-    check_name(table, database, list(frames))
-    check_columns(frames, database)
-    names = {table if len(frames) == 1 else f"{table}_{name}": frame for name, frame in frames.items()}
-    names[f"{table}_manifest"] = pl.DataFrame({"manifest": [manifest]})
+    check_name(table, database, list(tables))
+    check_columns([one.empty.columns for one in tables.values()], database)
+    names = {table if len(tables) == 1 else f"{table}_{name}": one for name, one in tables.items()}
+    names[f"{table}_manifest"] = Table.of_frame(pl.DataFrame({"manifest": [manifest]}))
     writer = {"postgresql": _postgresql, "sqlite": _sqlite, "duckdb": _duckdb}[database]
     try:
         writer(url, names, path)
@@ -89,31 +90,37 @@ def _disk_refuses(error: Exception) -> bool:
     )
 
 
-def _postgresql(url: str, tables: dict[str, pl.DataFrame], path: Path | None = None) -> None:
+def _postgresql(url: str, tables: dict[str, Table], path: Path | None = None) -> None:
     dbapi = driver("adbc_driver_postgresql.dbapi", "postgres")
     with dbapi.connect(with_environment(url)) as connection, connection.cursor() as cursor:
-        for name, frame in tables.items():
+        for name, table in tables.items():
             schema, _, bare = name.rpartition(".")
-            cursor.adbc_ingest(bare, frame.to_arrow(), mode="create", db_schema_name=schema or None)
+            cursor.adbc_ingest(bare, table.empty.to_arrow(), mode="create", db_schema_name=schema or None)
+            for piece in table.pieces():
+                cursor.adbc_ingest(bare, piece.to_arrow(), mode="append", db_schema_name=schema or None)
         connection.commit()
 
 
+PIECE = "reticent_rows_read_now"  # what DuckDB knows a piece by while it is written
 _AFFINITY = {pl.String: "TEXT", pl.Boolean: "INTEGER", pl.Float32: "REAL", pl.Float64: "REAL"}
 
 
-def _sqlite(url: str, tables: dict[str, pl.DataFrame], path: Path | None) -> None:
+def _sqlite(url: str, tables: dict[str, Table], path: Path | None) -> None:
     import sqlite3
     from contextlib import closing
 
     with closing(sqlite3.connect(path or path_of(url, there=False), isolation_level=None)) as connection:
         connection.execute("BEGIN")
         try:
-            for name, held in tables.items():
-                frame = _storable(held)
-                columns = ", ".join(f"{quoted_name(c)} {_affinity(t)}" for c, t in frame.schema.items())
+            for name, table in tables.items():
+                texts = pl.col(_as_texts(table)).cast(pl.String)
+                schema = table.empty.with_columns(texts).schema
+                columns = ", ".join(f"{quoted_name(c)} {_affinity(t)}" for c, t in schema.items())
                 connection.execute(f"CREATE TABLE {quoted(name)} ({columns})")
-                marks = ", ".join("?" * frame.width)
-                connection.executemany(f"INSERT INTO {quoted(name)} VALUES ({marks})", frame.iter_rows())
+                marks = ", ".join("?" * len(schema))
+                for piece in table.pieces():
+                    rows = piece.with_columns(texts).iter_rows()
+                    connection.executemany(f"INSERT INTO {quoted(name)} VALUES ({marks})", rows)
             connection.execute("COMMIT")
         except BaseException:
             if connection.in_transaction:  # a full disk has rolled it back already
@@ -121,14 +128,14 @@ def _sqlite(url: str, tables: dict[str, pl.DataFrame], path: Path | None) -> Non
             raise
 
 
-def _storable(frame: pl.DataFrame) -> pl.DataFrame:
-    """What SQLite has no type for as text: dates and times, decimals, and whole numbers beyond 2^63."""
-    texts = [
-        name
-        for name, dtype in frame.schema.items()
-        if dtype.is_temporal() or dtype.is_decimal() or (dtype == pl.UInt64 and (frame[name] >= 1 << 63).any())
-    ]
-    return frame.with_columns(pl.col(texts).cast(pl.String))
+def _as_texts(table: Table) -> list[str]:
+    """What SQLite has no type for: dates and times, decimals, and whole numbers of which some are beyond 2^63."""
+    schema = table.empty.schema
+    large = {name for name, dtype in schema.items() if dtype == pl.UInt64}
+    beyond: set[str] = set()
+    for piece in table.pieces() if large else ():
+        beyond |= {name for name in large - beyond if (piece[name] >= 1 << 63).any()}
+    return [name for name, dtype in schema.items() if dtype.is_temporal() or dtype.is_decimal() or name in beyond]
 
 
 def quoted_name(column: str) -> str:
@@ -141,13 +148,17 @@ def _affinity(dtype: pl.DataType) -> str:
     return _AFFINITY.get(dtype.base_type(), "TEXT")
 
 
-def _duckdb(url: str, tables: dict[str, pl.DataFrame], path: Path | None) -> None:
+def _duckdb(url: str, tables: dict[str, Table], path: Path | None) -> None:
     duckdb = driver("duckdb", "query")
     with duckdb.connect(str(path or path_of(url, there=False))) as connection:
         connection.begin()
-        for at, (name, frame) in enumerate(tables.items()):
-            connection.register(f"release_{at}", frame.to_arrow())
-            connection.execute(f"CREATE TABLE {quoted(name)} AS SELECT * FROM release_{at}")
+        for name, table in tables.items():
+            connection.register(PIECE, table.empty.to_arrow())
+            connection.execute(f"CREATE TABLE {quoted(name)} AS SELECT * FROM {PIECE}")
+            for piece in table.pieces():
+                connection.register(PIECE, piece.to_arrow())
+                connection.execute(f"INSERT INTO {quoted(name)} SELECT * FROM {PIECE}")
+            connection.unregister(PIECE)
         connection.commit()
         if path is not None:  # a new file is moved alone: what its log holds must be in it, and closing tells no error
             connection.execute("CHECKPOINT")

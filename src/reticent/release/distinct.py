@@ -6,6 +6,7 @@ counted (`tallies.py`), and only what is distinct is kept: memory holds one row 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -28,16 +29,17 @@ class _Column:
         return np.array([self.number.setdefault(value, len(self.number)) for value in values], np.int32)
 
 
-def distinct_rows(path: Path, names: list[str]) -> tuple[pl.DataFrame, np.ndarray]:
-    """Each distinct combination of the columns `names`, and how many rows have it."""
+def distinct_rows(path: Path | Sequence[Path], names: list[str]) -> tuple[pl.DataFrame, np.ndarray]:
+    """Each distinct combination of the columns `names`, and how many rows have it; of a file, or of the parts of one."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    schema, types = pq.read_schema(path), pl.read_parquet_schema(path)
+    paths = [path] if isinstance(path, Path) else path
+    schema, types = pq.read_schema(paths[0]), pl.read_parquet_schema(paths[0])
     texts = [name for name in names if pa.types.is_string(schema.field(name).type)]
     columns = [_Column() for _ in names]
     tallies: Tallies | Wide = Tallies(len(names))
-    with pq.ParquetFile(path, read_dictionary=texts) as file:
+    with _RowGroups(paths, texts) as file:
         for at in range(file.num_row_groups):
             table = file.read_row_group(at, columns=names)
             local = [_numbered(table.column(name)) for name in names]
@@ -53,6 +55,36 @@ def distinct_rows(path: Path, names: list[str]) -> tuple[pl.DataFrame, np.ndarra
         series = pl.Series(name, list(column.number), dtype=types[name])  # not by pa.array: it would load pandas
         frame[name] = series.gather(codes[:, place])
     return pl.DataFrame(frame), times
+
+
+class _RowGroups:
+    """The row groups of several files, one after the other; one file is open at a time."""
+
+    def __init__(self, paths: Sequence[Path], texts: list[str]):
+        import pyarrow.parquet as pq
+
+        self._texts, self._at = texts, Path()
+        self._open: pq.ParquetFile | None = None
+        counts = [(path, pq.read_metadata(path).num_row_groups) for path in paths]
+        self._places = [(path, group) for path, groups in counts for group in range(groups)]
+        self.num_row_groups = len(self._places)
+
+    def __enter__(self) -> _RowGroups:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._open is not None:
+            self._open.close()
+
+    def read_row_group(self, at: int, columns: list[str]) -> Any:
+        import pyarrow.parquet as pq
+
+        path, group = self._places[at]
+        if self._at != path:
+            self.__exit__()
+            self._open, self._at = pq.ParquetFile(path, read_dictionary=self._texts), path
+        assert self._open is not None
+        return self._open.read_row_group(group, columns=columns)
 
 
 def _numbered(column: Any) -> tuple[np.ndarray, list[Any]]:

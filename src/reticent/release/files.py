@@ -7,10 +7,11 @@ Other columns of few values are numbered by the writer; whole numbers that are k
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
+import numpy as np
 import polars as pl
 
 from reticent.release.formulas import any_formula, quoted
@@ -29,20 +30,50 @@ def write_data(path: Path, rows: Rows | pl.DataFrame, format: str, *, quote: boo
         return write_csv(handle, rows, quote=quote)
 
 
+def write_parts(
+    paths: Sequence[Path], rows: Rows | pl.DataFrame, format: str, part_rows: int, *, quote: bool = False
+) -> bool:
+    """The same into several files, so many rows each and what is left into the last."""
+    whole = Rows.of_frame(rows) if isinstance(rows, pl.DataFrame) else rows
+    many = [*[part_rows] * (len(paths) - 1), None]
+    if format == "parquet":
+        tables = _Tables(whole.columns)
+        cut = _Cut(tables.of(whole.pieces))
+        for path, some in zip(paths, many, strict=True):
+            tables.write(path, map(_alone, _even(cut.take(some))))
+        return False
+    found = any_formula(_listed(whole.columns))
+    frames = _Cut(whole.spelled(piece) for piece in whole.pieces)
+    for path, some in zip(paths, many, strict=True):
+        with open(path, "wb") as handle:
+            found = _write_frames(handle, frames.take(some), _beside(whole.columns), found, quote=quote)
+    return found
+
+
 def write_csv(handle: IO[bytes], rows: Rows | pl.DataFrame, *, quote: bool = False) -> bool:
     """The one way that rows are written as CSV: the same rows give the same bytes; formulas quoted where that is asked.
 
     Returns whether a text or a name looks like a formula.
     """
     rows = Rows.of_frame(rows) if isinstance(rows, pl.DataFrame) else rows
-    found, header = any_formula(_listed(rows.columns)), True
-    beside = [name for name, column in rows.columns.items() if isinstance(column, Beside)]
-    for piece in rows.pieces:
-        frame = rows.spelled(piece)
+    frames = (rows.spelled(piece) for piece in rows.pieces)
+    return _write_frames(handle, frames, _beside(rows.columns), any_formula(_listed(rows.columns)), quote=quote)
+
+
+def _write_frames(
+    handle: IO[bytes], frames: Iterable[pl.DataFrame], beside: Sequence[str], found: bool, *, quote: bool
+) -> bool:
+    """Whether a formula was `found` before, or is in one of the columns `beside`."""
+    header = True
+    for frame in frames:
         found = found or any_formula(frame[name] for name in beside)
         (quoted(frame) if quote else frame).write_csv(handle, include_header=header)
         header = False
     return found
+
+
+def _beside(columns: Columns) -> list[str]:
+    return [name for name, column in columns.items() if isinstance(column, Beside)]
 
 
 def _listed(columns: Columns) -> list[pl.Series]:
@@ -55,22 +86,91 @@ def _listed(columns: Columns) -> list[pl.Series]:
 
 def write_parquet(path: Path, columns: Columns, pieces: Iterable[Piece]) -> None:
     """One file, a row group for every PIECE of rows."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
+    tables = _Tables(columns)
+    tables.write(path, _even(tables.of(pieces)))
 
-    known = {name: _Column(name, column) for name, column in columns.items()}
-    schema = pa.schema([pa.field(name, column.type, nullable=column.nulls) for name, column in known.items()])
-    coded = [name for name, column in known.items() if column.by_number or column.few]
-    differences = {name: "DELTA_BINARY_PACKED" for name, column in known.items() if column.ascending}
-    with pq.ParquetWriter(
-        path, schema, compression="lz4", use_dictionary=coded or False, column_encoding=differences or None,
-        write_statistics=False, store_schema=False,
-    ) as out:  # fmt: skip
-        tables = (
-            pa.Table.from_arrays([column.take(piece) for column in known.values()], schema=schema) for piece in pieces
-        )
-        for group in _even(tables):
-            out.write_table(group)
+
+class _Tables:
+    """Rows as Arrow tables, and how they are written."""
+
+    def __init__(self, columns: Columns):
+        import pyarrow as pa
+
+        self.columns = {name: _Column(name, column) for name, column in columns.items()}
+        fields = [pa.field(name, column.type, nullable=column.nulls) for name, column in self.columns.items()]
+        self.schema = pa.schema(fields)
+
+    def of(self, pieces: Iterable[Piece]) -> Iterator[Any]:
+        import pyarrow as pa
+
+        for piece in pieces:
+            yield pa.Table.from_arrays([column.take(piece) for column in self.columns.values()], schema=self.schema)
+
+    def write(self, path: Path, groups: Iterable[Any]) -> None:
+        import pyarrow.parquet as pq
+
+        coded = [name for name, column in self.columns.items() if column.by_number or column.few]
+        differences = {name: "DELTA_BINARY_PACKED" for name, column in self.columns.items() if column.ascending}
+        with pq.ParquetWriter(
+            path, self.schema, compression="lz4", use_dictionary=coded or False, column_encoding=differences or None,
+            write_statistics=False, store_schema=False,
+        ) as out:  # fmt: skip
+            for group in groups:
+                out.write_table(group)
+
+
+class _Cut:
+    """Tables, or frames, cut where so many rows are taken of them; what was taken is not kept."""
+
+    def __init__(self, tables: Iterable[Any]):
+        self._tables, self._rest = iter(tables), None
+
+    def take(self, rows: int | None) -> Iterator[Any]:
+        """The next so many rows; all that are left where None is asked."""
+        while rows is None or rows:
+            table = next(self._tables, None) if self._rest is None else self._rest
+            if table is None:
+                return
+            self._rest = None
+            if rows is not None:
+                if len(table) > rows:
+                    table, self._rest = table.slice(0, rows), table.slice(rows)
+                rows -= len(table)
+            if len(table):
+                yield table
+
+
+def _alone(group: Any) -> Any:
+    """A row group whose dictionaries list its own values alone: a part of few rows repeats nothing of the others."""
+    import pyarrow as pa
+
+    columns = []
+    for column in group.columns:
+        whole = column.combine_chunks()
+        if pa.types.is_dictionary(column.type):
+            used, codes = _used(whole.indices, len(whole.dictionary))
+            whole = pa.DictionaryArray.from_arrays(_int32(codes), whole.dictionary.take(_int32(used)))
+        columns.append(whole)
+    return pa.Table.from_arrays(columns, schema=group.schema)
+
+
+def _used(indices: Any, size: int) -> tuple[np.ndarray, np.ndarray]:
+    """Which of `size` numbers occur, and the place of each row's number among them."""
+    stored = np.frombuffer(indices.buffers()[1], np.int32)  # not by to_numpy: it would load pandas
+    stored = stored[indices.offset : indices.offset + len(indices)]
+    if size > 4 * len(stored):
+        return np.unique(stored, return_inverse=True)
+    occurs = np.zeros(size, bool)
+    occurs[stored] = True
+    return np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[stored]
+
+
+def _int32(numbers: np.ndarray) -> Any:
+    """Numbers as Arrow has them: from_buffers, because pa.array looks for pandas and would load it."""
+    import pyarrow as pa
+
+    stored = np.ascontiguousarray(numbers, np.int32)
+    return pa.Array.from_buffers(pa.int32(), len(stored), [None, pa.py_buffer(stored)])
 
 
 def _even(tables: Iterable[Any]) -> Iterator[Any]:
@@ -118,8 +218,7 @@ class _Column:
             return _arrow(piece.beside(self.name))
         coded = isinstance(self.column, Coded)
         stored = piece.codes(self.column) if isinstance(self.column, Coded) else piece.numbers(self.column)
-        # from_buffers, because pa.array looks for pandas and would load it
-        numbers = pa.Array.from_buffers(pa.int32(), len(stored), [None, pa.py_buffer(stored)])
+        numbers = _int32(stored)
         if self.by_number:
             return pa.DictionaryArray.from_arrays(numbers, self.values)
         return self.values.take(numbers) if coded else numbers

@@ -17,7 +17,7 @@ from reticent.release.markup import cell, page
 from reticent.release.numbers import fraction
 from reticent.release.reading.boxes import boxes
 from reticent.release.shape import Checker, Misshapen
-from reticent.release.wording import BESIDES, coarser, ends, heading, persons, promise_sentence, withheld
+from reticent.release.wording import BESIDES, coarser, ends, files, heading, persons, promise_sentence, withheld
 from reticent.table.cells import Cells
 from reticent.table.roles import Role
 
@@ -67,7 +67,7 @@ class Generalized:
         return Put.of(data, manifest, question, shown, labels=True).one_by_one()
 
     def readme(self, manifest: Manifest) -> str:
-        listed = " and ".join(f"`{name}`" for name in manifest.data)
+        listed = " and ".join(files(manifest))
         parts = heading(manifest)
         parts += [
             f"The data are in {listed}, {persons(manifest)}; `manifest.json` describes the columns and the promise.",

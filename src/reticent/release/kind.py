@@ -17,6 +17,7 @@ from reticent.release.asking.condition import Condition
 from reticent.release.data import Quoted, Schema, read_data
 from reticent.release.formulas import QUOTED
 from reticent.release.manifest import Manifest
+from reticent.release.parts import DataFile, named, refuse_other_cut
 from reticent.release.shape import Checker
 from reticent.table.cells import Cells
 
@@ -112,16 +113,17 @@ def reader(kind: str) -> Reader:
     return found
 
 
-def data_files(folder: Path, manifest: Manifest) -> dict[str, Path]:
-    """Each data file by its name; a manifest that names other files than its kind has is refused."""
-    wanted, named = reader(manifest.kind).files, [Path(name) for name in manifest.data]
-    suffixes = {path.suffix for path in named}
-    if tuple(path.stem for path in named) != wanted or len(suffixes) != 1 or not suffixes <= {".parquet", ".csv"}:
+def data_files(folder: Path, manifest: Manifest) -> dict[str, DataFile]:
+    """Each data file by its name; a manifest that names other files than its kind has, or cuts them otherwise, is refused."""
+    wanted = reader(manifest.kind).files
+    files = named(manifest.data, wanted)
+    if files is None:
         raise BundleDamaged(
             f"A release of kind {manifest.kind!r} has the files {', '.join(map(repr, wanted))}.",
-            why=f"The manifest names {len(named)} file(s).",
+            why=f"The manifest names {len(manifest.data)} file(s), or parts of them with a gap or in another order.",
         )
-    return {path.stem: folder / path.name for path in named}
+    refuse_other_cut(files, manifest.rows, manifest.part_rows)
+    return {name: DataFile(name, tuple(folder / one for one in some)) for name, some in files.items()}
 
 
 def schemas_of(manifest: Manifest) -> dict[str, Schema]:
@@ -133,6 +135,6 @@ def schemas_of(manifest: Manifest) -> dict[str, Schema]:
 def tables(folder: Path, manifest: Manifest) -> dict[str, pl.DataFrame]:
     """Every data file, typed by the manifest."""
     schemas = schemas_of(manifest)
-    found = {name: read_data(path, schemas[name]) for name, path in data_files(folder, manifest).items()}
+    found = {name: read_data(file, schemas[name]) for name, file in data_files(folder, manifest).items()}
     reader(manifest.kind).check_tables(found, manifest)
     return found

@@ -15,6 +15,7 @@ from reticent import catalogue
 from reticent.release import shape
 from reticent.release.column_entry import ColumnEntry as ColumnEntry
 from reticent.release.parameters import REQUIRED, parameters, refuse_weightless, weights
+from reticent.release.parts import part_size
 from reticent.release.shape import Misshapen
 from reticent.table.roles import Role
 
@@ -80,6 +81,13 @@ def _files(value: Any) -> Mapping[str, Any]:
     return {_name(name): _file(entry) for name, entry in shape.mapping(value).items()}
 
 
+def _part_rows(value: Any) -> int:
+    try:
+        return part_size(shape.count(value))
+    except ValueError:
+        raise Misshapen("no number of rows that a part may have") from None
+
+
 def _persons(value: Any) -> int:
     if shape.count(value) < 2:
         raise Misshapen("no number of rows that a person may have")
@@ -105,10 +113,13 @@ class Manifest:
     seeded: bool = False
     rows_per_person: int = 1
     formulas: str | None = None
+    part_rows: int | None = None
     prepare: tuple[Described, ...] = ()
     own: Mapping[str, Any] = field(default_factory=dict)
 
-    OPTIONAL: ClassVar[frozenset[str]] = frozenset({"weights", "seeded", "rows_per_person", "formulas", "prepare"})
+    OPTIONAL: ClassVar[frozenset[str]] = frozenset(
+        {"weights", "seeded", "rows_per_person", "formulas", "part_rows", "prepare"}
+    )
 
     @classmethod
     def of(cls, value: Any, own: Mapping[str, shape.Checker], optional: Iterable[str] = ()) -> Manifest:
@@ -157,6 +168,8 @@ class Manifest:
             found["rows_per_person"] = self.rows_per_person
         if self.formulas is not None:
             found["formulas"] = self.formulas
+        if self.part_rows is not None:
+            found["part_rows"] = self.part_rows
         if self.prepare:
             found["prepare"] = [stage.to_dict() for stage in self.prepare]
         return found
@@ -188,6 +201,7 @@ _FIELDS: dict[str, shape.Checker] = {
     "seeded": shape.flag,
     "rows_per_person": _persons,
     "formulas": shape.one_of("quote", "present"),
+    "part_rows": _part_rows,
     "prepare": shape.listed(lambda value: described(value, catalogue.STAGES, "name", "stage")),
     "files": _files,
 }

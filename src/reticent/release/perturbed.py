@@ -28,6 +28,7 @@ from reticent.release.wording import (
     FOR_ALL,
     coarser_columns,
     heading,
+    holding,
     persons,
     promise_sentence,
     several_rows,
@@ -119,7 +120,7 @@ class Perturbed:
         column = manifest.sensitive.name
         parts = heading(manifest)
         parts += [
-            f"`{manifest.data[0]}` holds {persons(manifest)}. Every column but {code(column)} is as it was. {code(column)} was redrawn",
+            f"{holding(manifest)[0]} {persons(manifest)}. Every column but {code(column)} is as it was. {code(column)} was redrawn",
             "at random, row by row, by the probabilities in `manifest.json`: `matrix[i][v]` is that of publishing `values[v]`",
             "for a row that had `values[i]`. So no single row says what a person has; counts over many rows can be estimated:",
             "",

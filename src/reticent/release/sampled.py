@@ -21,7 +21,16 @@ from reticent.release.numbered import refuse_more, refuse_unlisted, refuse_wild
 from reticent.release.numbers import fraction
 from reticent.release.sampled_counts import SampledCounts
 from reticent.release.shape import Checker, Misshapen
-from reticent.release.wording import BESIDES, FOR_ALL, coarser_columns, heading, persons, promise_sentence, several_rows
+from reticent.release.wording import (
+    BESIDES,
+    FOR_ALL,
+    coarser_columns,
+    heading,
+    holding,
+    persons,
+    promise_sentence,
+    several_rows,
+)
 from reticent.table.cells import Cells
 from reticent.table.roles import Role
 from reticent.table.types import typed
@@ -113,7 +122,7 @@ class Sampled:
         column, own = manifest.sensitive.name, manifest.own
         parts = heading(manifest)
         parts += [
-            f"`{manifest.data[0]}` holds one row for each group of at least {_groups_of(manifest)} people. The labels are those of the whole",
+            f"{holding(manifest)[0]} one row for each group of at least {_groups_of(manifest)} people. The labels are those of the whole",
             f"group; {code(column)} is that of one person of it, drawn at random, and was kept with probability p = {own['p']} or else drawn",
             f"from the {len(own['domain'])} values of its domain, each being equally likely; `{SIZE}` is how many rows the group has. {_domain(manifest)}",
             "",

@@ -15,7 +15,8 @@ import polars as pl
 
 from reticent.errors import BundleDamaged, OutOfMemory
 from reticent.memory import room
-from reticent.release.parquet_headers import Unsound, claims
+from reticent.release.parquet_headers import Claims, Unsound, claims
+from reticent.release.parts import DataFile
 from reticent.table.types import dtype_named
 
 CHUNK = 4 << 20  # bytes of a CSV that are looked at together
@@ -29,43 +30,69 @@ LITTLE = 3 << 30  # bytes that a table may take while it is counted, where it ne
 TEXTS = ("string", "large_string", "string_view", "dictionary")
 
 
-def refuse_unsound(path: Path, schema: Mapping[str, str], rows: int | None) -> None:
+def refuse_unsound(file: DataFile, schema: Mapping[str, str], rows: int | None, part_rows: int | None = None) -> None:
     """Refuse a file that is not what its manifest says; `rows` is None where the manifest does not say them."""
+    shown, found = file.shown, 0
     try:
-        found = _parquet_rows(path, schema) if path.suffix == ".parquet" else _csv_rows(path)
+        like = None
+        for at, path in enumerate(file.paths):
+            shown = path.name
+            here, shape = _looked_at(path, schema, only=len(file.paths) == 1)
+            if like is not None and shape != like:
+                raise Unsound("it has other columns than the part before it, or other types of them")
+            if part_rows is not None:
+                _refuse_other_size(here, part_rows, whole=len(file.paths) == 1, last=at == len(file.paths) - 1)
+            like, found = shape, found + here
+        shown = file.shown
         if rows is not None and found != rows:
             raise Unsound(f"it has {found:,} rows, the manifest says {rows:,}")
-        if found * len(schema) > FLOOR + PACKED * path.stat().st_size:
-            raise Unsound(f"{path.stat().st_size:,} bytes claim to be {found:,} rows")
+        if found * len(schema) > FLOOR + PACKED * file.bytes:
+            raise Unsound(f"{file.bytes:,} bytes claim to be {found:,} rows")
     except Unsound as error:
         raise BundleDamaged(
-            f"{path.name} is not a file that reticent wrote.",
+            f"{shown} is not a file that reticent wrote.",
             why=f"The reason: {error}.",
             attempt="getting the folder again from its publisher.",
         ) from None
 
 
-def refuse_no_room(path: Path, schema: Mapping[str, str]) -> None:
+def _looked_at(path: Path, schema: Mapping[str, str], *, only: bool) -> tuple[int, Any]:
+    """How many rows a file has, and, where it is not the `only` one of its table, what the others must be like."""
+    if path.suffix == ".parquet":
+        found = _parquet_claims(path, schema)
+        return found.rows, found.columns
+    rows = _csv_rows(path)
+    return rows, None if only else _csv_header(path)
+
+
+def _refuse_other_size(rows: int, part_rows: int, *, whole: bool, last: bool) -> None:
+    """A file that is not cut has no more rows than a part; a part has as many, and the last one at least one."""
+    if rows > part_rows or (not whole and (not rows or (not last and rows != part_rows))):
+        raise Unsound(f"it has {rows:,} rows, and rows are cut into parts of {part_rows:,}")
+
+
+def refuse_no_room(file: DataFile, schema: Mapping[str, str]) -> None:
     """Refuse to read a file whole that would not fit in what memory is left, instead of dying of it."""
-    try:
-        need = COPIES * _in_memory(path, schema)
-    except Unsound:
-        raise BundleDamaged(f"{path.name} cannot be read.") from None
+    need = COPIES * _bytes_of(file, schema)
     left = room() if need > SMALL else None
     if left is not None and need > left:
         raise OutOfMemory(
-            f"{path.name} is too large for the memory that is left.",
+            f"{file.shown} is too large for the memory that is left.",
             why=f"Reading it takes about {need / 1e9:.1f} GB, and {max(left, 0) / 1e9:.1f} GB are free.",
             attempt="a machine with more memory.",
         )
 
 
-def is_little(path: Path, schema: Mapping[str, str]) -> bool:
+def is_little(file: DataFile, schema: Mapping[str, str]) -> bool:
     """Whether a file can be read whole without a thought of memory; a larger one is counted as a stream."""
+    return COPIES * _bytes_of(file, schema) <= LITTLE
+
+
+def _bytes_of(file: DataFile, schema: Mapping[str, str]) -> int:
     try:
-        return COPIES * _in_memory(path, schema) <= LITTLE
+        return sum(_in_memory(path, schema) for path in file.paths)
     except Unsound:
-        raise BundleDamaged(f"{path.name} cannot be read.") from None
+        raise BundleDamaged(f"{file.shown} cannot be read.") from None
 
 
 def _in_memory(path: Path, schema: Mapping[str, str]) -> int:
@@ -78,7 +105,7 @@ def _in_memory(path: Path, schema: Mapping[str, str]) -> int:
     return found.opened + WIDTH * len(schema) * found.rows
 
 
-def _parquet_rows(path: Path, schema: Mapping[str, str]) -> int:
+def _parquet_claims(path: Path, schema: Mapping[str, str]) -> Claims:
     found = claims(path)
     if list(found.columns) != list(schema):
         raise Unsound(
@@ -87,7 +114,7 @@ def _parquet_rows(path: Path, schema: Mapping[str, str]) -> int:
     wrong = sum(_family(found.columns[name]) != _family(_arrow(dtype)) for name, dtype in schema.items())
     if wrong:
         raise Unsound(f"{wrong} column(s) have values of another type than the manifest says")
-    return found.rows
+    return found
 
 
 def _arrow(dtype: str) -> Any:
@@ -102,6 +129,13 @@ def _family(type: Any) -> str:
     if name in TEXTS:
         return "text"
     return "whole" if pa.types.is_integer(type) else "float" if pa.types.is_floating(type) else name
+
+
+def _csv_header(path: Path) -> list[str]:
+    try:
+        return pl.scan_csv(path, infer_schema=False, glob=False).collect_schema().names()
+    except pl.exceptions.PolarsError:
+        raise Unsound("its header cannot be read") from None
 
 
 def _csv_rows(path: Path) -> int:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-
-import polars as pl
+from collections.abc import Iterable, Sequence
 
 from reticent.errors import RequestError, listed
 
@@ -46,14 +44,14 @@ def _too_long(parts: Sequence[str], database: str, files: Sequence[str]) -> str:
     return f"has more than {most} bytes" if any(len(part.encode()) > most for part in parts) else ""
 
 
-def check_columns(frames: Mapping[str, pl.DataFrame], database: str) -> None:
-    """Refuse columns that the database would cut, merge (names that differ in case alone) or not take."""
-    for frame in frames.values():
-        folded = [name.lower() if database != "postgresql" else name for name in frame.columns]
-        alike = [name for name, small in zip(frame.columns, folded, strict=True) if folded.count(small) > 1]
+def check_columns(tables: Iterable[Sequence[str]], database: str) -> None:
+    """Refuse columns, of any table, that the database would cut, merge (names that differ in case alone) or not take."""
+    for columns in tables:
+        folded = [name.lower() if database != "postgresql" else name for name in columns]
+        alike = [name for name, small in zip(columns, folded, strict=True) if folded.count(small) > 1]
         bad = [
             name
-            for name in frame.columns
+            for name in columns
             if not name or "\x00" in name or (database == "postgresql" and len(name.encode()) > LONGEST[database])
         ]
         if alike or bad:

@@ -10,6 +10,7 @@ from reticent.release.wording import (
     FOR_ALL,
     coarser_columns,
     heading,
+    holding,
     persons,
     promise_sentence,
     several_rows,
@@ -25,7 +26,7 @@ JOIN bounds b ON b."group" = p."group"
 
 def readme(manifest: Manifest) -> str:
     column = manifest.sensitive.name
-    quasi, sensitive, bounds = manifest.data
+    quasi, sensitive, bounds = holding(manifest)
     asked = manifest.named(Role.QUASI)[0].name
     numeric = manifest.sensitive.type == "numeric"
     question = (
@@ -35,10 +36,10 @@ def readme(manifest: Manifest) -> str:
     )
     parts = [
         *heading(manifest),
-        f"`{quasi}` holds {persons(manifest)}: every column but {code(column)} as it was, and the row's `group`.",
-        f"`{sensitive}` holds each group's values of {code(column)}, generalized (`lower`, `upper`, `label`) and permuted, with how many there",
+        f"{quasi} {persons(manifest)}: every column but {code(column)} as it was, and the row's `group`.",
+        f"{sensitive} each group's values of {code(column)}, generalized (`lower`, `upper`, `label`) and permuted, with how many there",
         "are of each (`count`). There may be more values than rows: some are fake, and nothing says which.",
-        f"`{bounds}` holds, for each group, the bounds of any number of `selected` rows of it.",
+        f"{bounds}, for each group, the bounds of any number of `selected` rows of it.",
         "`manifest.json` holds the domain (`values`), its hierarchy (`tree`: first and last value of each node), and each distinct target",
         "(`targets`: the weight of each node among its siblings), with the group from which on it is `assigned`.",
         "",

@@ -9,6 +9,7 @@ from reticent import catalogue
 from reticent.errors import some
 from reticent.release.manifest import ColumnEntry, Described, Manifest
 from reticent.release.markup import cell, code
+from reticent.release.parts import grouped, pattern
 from reticent.table.labelling import Labelling
 from reticent.table.roles import Role
 
@@ -31,7 +32,50 @@ def heading(manifest: Manifest) -> list[str]:
     article = "An" if manifest.kind[0] in "aeiou" else "A"
     parts = [f"# {article} {manifest.kind} release of {manifest.rows:,} rows", ""]
     parts += [SEEDED, ""] if manifest.seeded else []
-    return [*parts, FORMULAS[manifest.formulas], ""] if manifest.formulas else parts
+    parts += [FORMULAS[manifest.formulas], ""] if manifest.formulas else []
+    return [*parts, *_in_parts(manifest)]
+
+
+def files(manifest: Manifest) -> list[str]:
+    """Each data file as a sentence names it: one file, or its first part to its last."""
+    found = grouped(manifest.data).values()
+    return [f"`{names[0]}`" if len(names) == 1 else f"`{names[0]}` to `{names[-1]}`" for names in found]
+
+
+def holding(manifest: Manifest) -> list[str]:
+    """Each data file as the subject of a sentence, with its verb."""
+    many = [len(names) > 1 for names in grouped(manifest.data).values()]
+    return [f"{named} hold" if cut else f"{named} holds" for named, cut in zip(files(manifest), many, strict=True)]
+
+
+def _in_parts(manifest: Manifest) -> list[str]:
+    """How to read files that are cut into parts, without reticent."""
+    cut = {name: names for name, names in grouped(manifest.data).items() if len(names) > 1}
+    if not cut:
+        return []
+    read = "read_csv" if manifest.data[0].endswith(".csv") else "read_parquet"
+    listed = ", ".join(f"`{name}` into {len(names):,}" for name, names in cut.items())
+    polars = [f'{name} = pl.{read}("{pattern(names)}")' for name, names in cut.items()]
+    pandas = [
+        f'{name} = pd.concat(map(pd.{read}, sorted(glob.glob("{pattern(names)}"))), ignore_index=True)'
+        for name, names in cut.items()
+    ]
+    return [
+        f"The rows are cut into parts of {manifest.part_rows:,}, the last part of a file holding what is left: {listed}. Where",
+        "they are cut says nothing about them. `rt.open` reads the parts as one table, and so do Polars or pandas, in this folder:",
+        "",
+        "```python",
+        "import polars as pl",
+        *polars,
+        "```",
+        "",
+        "```python",
+        "import glob",
+        "import pandas as pd",
+        *pandas,
+        "```",
+        "",
+    ]
 
 
 def promise_sentence(promise: Described) -> str:

@@ -10,6 +10,7 @@ from reticent.errors import RequestError
 from reticent.opened import Release
 from reticent.release import bundle
 from reticent.release.manifest import Described
+from reticent.release.parts import grouped, pattern
 from reticent.report.distributions import published
 from reticent.report.parts import Part, code, listed, plain, said, section, table, text
 from reticent.report.readme import READING, sections, title_of
@@ -134,9 +135,9 @@ def _question(release: Release) -> str | None:
 def _plainly(release: Release) -> Iterator[str]:
     yield "import polars as pl"
     yield ""
-    for name in release.manifest.data:
-        how = "read_csv" if name.endswith(".csv") else "read_parquet"
-        yield f'{name.partition(".")[0]} = pl.{how}("{name}")'
+    for name, files in grouped(release.manifest.data).items():
+        how = "read_csv" if files[0].endswith(".csv") else "read_parquet"
+        yield f'{name} = pl.{how}("{pattern(files)}")'
 
 
 def _files(release: Release) -> dict[str, Any]:

@@ -26,9 +26,10 @@ def _pair(kind: str) -> Pair:
     return next(pair for pair in pairs.pairs() if (pair.method, pair.promise) == PAIRS[kind])
 
 
-def release(kind: str, target: Path, format: str = "parquet") -> Path:
-    """A copy of the kind's release, at `target`."""
-    made = pairs.released(_pair(kind), *((pairs.as_csv,) if format == "csv" else ()))[0]
+def release(kind: str, target: Path, format: str = "parquet", *, cut: bool = False) -> Path:
+    """A copy of the kind's release, at `target`; `cut` into parts, which `small_parts` allows."""
+    turns = (*((pairs.as_csv,) if format == "csv" else ()), *((pairs.cut,) if cut else ()))
+    made = pairs.released(_pair(kind), *turns)[0]
     shutil.copytree(made.folder, target)
     target.chmod(0o755)
     return target

@@ -24,6 +24,7 @@ from tests.hostile.forgeries.folders import FOLDERS, data_file
 from tests.hostile.forgeries.limited import read_under_limit
 from tests.hostile.forgeries.manifests import REFUSED as REWRITTEN
 from tests.hostile.forgeries.manifests import SAID as LOOSENED
+from tests.hostile.forgeries.parts import SEALED
 from tests.hostile.forgeries.readers import COMMANDS, CRASHED, EVERYBODY, KEPT, REFUSED, SAID, outcome
 from tests.hostile.forgeries.readmes import READMES
 from tests.hostile.forgeries.regrouped import REGROUPED
@@ -70,6 +71,22 @@ def test_a_folder_that_is_more_than_listed_files_is_refused_by_every_reader(kind
         except PermissionError:  # only an administrator makes devices
             continue
         for reader in EVERYBODY if ALL or kind == KINDS[0] else ("audit", "open"):
+            if (told := outcome(folder, reader)) != REFUSED:
+                wrong[name, reader] = told
+    assert not wrong
+
+
+@pytest.mark.usefixtures("small_parts")
+@pytest.mark.parametrize("format", ["parquet", "csv"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_parts_that_are_not_those_of_their_manifest_are_refused_by_every_reader(kind, format, tmp_path):
+    wrong = {}
+    whole = good.release(kind, tmp_path / "good", format, cut=True)
+    assert outcome(whole) == SAID
+    for name, (change, _) in SEALED.items():
+        folder = copied(whole, tmp_path / name / "release")
+        resealed(folder, change(folder) or (lambda stated: None))
+        for reader in EVERYBODY if ALL else ("audit", "open", "reticent export"):
             if (told := outcome(folder, reader)) != REFUSED:
                 wrong[name, reader] = told
     assert not wrong
