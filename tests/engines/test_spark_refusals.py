@@ -8,7 +8,7 @@ from unittest import mock
 import pytest
 
 import reticent as rt
-from reticent.engines.spark import faults, java, session, shim
+from reticent.engines.spark import faults, java, session, shim, warehouse
 from reticent.errors import ColumnError, DiskError, JobError, RequestError, SourceError, SourceUnreachable
 
 pytest.importorskip("pyspark", reason="PySpark is not installed: Spark's tests are skipped")
@@ -113,6 +113,20 @@ def raised(error: BaseException) -> Exception:
     with pytest.raises(Exception) as found, faults.answering("Counting"):
         raise RuntimeError(f"Job aborted: worker said {faults.told(error)} and more")
     return found.value
+
+
+def test_who_says_where_the_catalogue_is_has_it_there(tmp_path, monkeypatch):
+    monkeypatch.delenv("SPARK_HOME", raising=False)
+    monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
+    assert list(warehouse.apart({})) == [warehouse.WHERE]
+    assert warehouse.apart({warehouse.WHERE: "hdfs:///tables"}) == {}
+    assert warehouse.apart({warehouse.CATALOGUE: "hive"}) == {}
+    said = tmp_path / "spark-defaults.conf"
+    for line in ("spark.sql.warehouse.dir   hdfs:///tables", "spark.sql.catalogImplementation=hive"):
+        said.write_text(f"# where tables are\n\n{line}\n")
+        assert warehouse.apart({}) == {}
+    said.write_text("# spark.sql.warehouse.dir /tables\nspark.ui.enabled\n")
+    assert list(warehouse.apart({})) == [warehouse.WHERE]
 
 
 def test_an_error_of_ours_crosses_word_for_word_and_any_other_by_its_type():

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
 import polars as pl
 import pytest
 
@@ -111,3 +114,11 @@ def test_tables_of_a_catalogue_and_behind_jdbc_are_read():
     )
     one, other = (rt.publish(asked, seed=1, engine=spark()) for asked in (held, behind))
     assert rows_of(one) == rows_of(other)
+
+
+def test_opening_a_catalogue_leaves_nothing_in_the_working_directory():
+    session = spark().scan(rt.Source(), pl.DataFrame({"a": [1]})).session
+    session.sql("show tables").toArrow()  # whatever asks the catalogue makes its folder
+    made = Path(unquote(urlsplit(session.conf.get("spark.sql.warehouse.dir")).path))
+    assert made.is_dir()
+    assert Path.cwd() not in (made, *made.parents)

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from reticent.engines.spark import java, shim
+from reticent.engines.spark import java, shim, warehouse
 from reticent.engines.spark.faults import answering, lacking
 from reticent.engines.spark.shipped import archived
 from reticent.errors import RequestError, SourceUnreachable
@@ -82,7 +82,7 @@ def _started(master: str, config: Mapping[str, str]) -> Any:
     here = master.startswith("local")
     builder = SparkSession.builder.master(master).appName("reticent")
     python = config.get("spark.pyspark.python") or (sys.executable if here else None)
-    settings = {**OWN, **(LOOPBACK if here else {}), **config}
+    settings = {**OWN, **(LOOPBACK if here else {}), **warehouse.apart(config), **config}
     for name, value in settings.items():
         builder = builder.config(name, str(value))
     said = {"SPARK_LOCAL_IP": "127.0.0.1"} if here else {}
