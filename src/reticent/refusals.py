@@ -65,6 +65,17 @@ def on_one_machine(engine: str | Engine, doing: str) -> Engine:
     return worker
 
 
+def planning_whole(engine: str | Engine) -> Engine:
+    """The engine that is asked for, if it plans the table whole: methods are compared on the cells of all rows."""
+    worker = registry.engine(engine)
+    if worker.regions:
+        raise JobError(
+            "Checking plans the table whole, and the engine plans regions.",
+            attempt="an engine without regions, on as many of the rows as one machine plans.",
+        )
+    return worker
+
+
 def refuse_labels(job: Job) -> None:
     """Labels other than the method's own are for releases that have labels, and promises that do not ask what they cover."""
     fine = ("tight", job.promises.labels)

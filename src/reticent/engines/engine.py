@@ -87,6 +87,9 @@ class Engine(Protocol):
     ) -> Counted:
         """Rows -> cells."""
 
+    def paired(self, rows: Any, one: str, other: str) -> pl.DataFrame:
+        """How many rows (`n`) have each pair of values of two columns (`one`, `other`)."""
+
     def apply(
         self,
         counted: Counted,

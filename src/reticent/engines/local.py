@@ -24,6 +24,7 @@ from reticent.recipe.recipe import Recipe
 from reticent.release.rows import Whole
 from reticent.table import beside
 from reticent.table import source as sources
+from reticent.table.carried import paired
 from reticent.table.codec import COUNT, encode_cells
 from reticent.table.roles import Column, Role, with_role
 from reticent.table.source import Source, collect, is_text
@@ -156,6 +157,9 @@ class Local:
         self, rows: pl.LazyFrame, columns: Mapping[str, Column], rows_per_person: int = 1, how: Working = PLAINLY
     ) -> Counted:
         return count(rows, columns, rows_per_person)
+
+    def paired(self, rows: pl.LazyFrame, one: str, other: str) -> pl.DataFrame:
+        return paired(rows, one, other)
 
     def apply(
         self,

@@ -109,6 +109,10 @@ class Spark:
         found = local.keyed(found.lazy(), keys).collect()
         return local.counted_of(found, rows.collect_schema(), columns, rows_per_person)
 
+    def paired(self, rows: Any, one: str, other: str) -> pl.DataFrame:
+        found = rows.combinations([one, other])
+        return found.rename(dict(zip(found.columns, ("one", "other", "n"), strict=True)))
+
     def apply(
         self,
         counted: Counted,

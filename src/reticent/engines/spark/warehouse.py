@@ -42,5 +42,7 @@ def _defaults() -> dict[str, str]:
         lines = (Path(folder) / "spark-defaults.conf").read_text("utf-8", errors="replace").splitlines()
     except OSError:
         return {}
-    pairs = (line.replace("=", " ", 1).replace(":", " ", 1).split(None, 1) for line in lines if line.strip()[:1] not in "#!")
+    pairs = (
+        line.replace("=", " ", 1).replace(":", " ", 1).split(None, 1) for line in lines if line.strip()[:1] not in "#!"
+    )
     return {pair[0]: pair[1].strip() for pair in pairs if len(pair) == 2}
