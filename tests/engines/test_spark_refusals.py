@@ -185,6 +185,20 @@ def test_a_signal_cancels_before_it_interrupts():
         signal.signal(signal.SIGINT, handler)
 
 
+def test_no_traceback_of_ctrl_c_is_logged_and_everything_else_is(caplog):
+    import logging
+
+    from py4j import java_gateway
+
+    from reticent.engines.spark.interrupts import untold
+
+    untold()
+    for said in ("KeyboardInterrupt while sending command.", "Exception while sending command."):
+        record = logging.LogRecord("root", logging.ERROR, java_gateway.__file__, 1, said, None, None)
+        logging.getLogger().handle(record)
+    assert [one.getMessage() for one in caplog.records] == ["Exception while sending command."]
+
+
 def test_a_task_says_what_it_lacks_where_the_package_is_not():
     payload = b"\x80\x04cno_such_module\nthing\n."
     with pytest.raises(RuntimeError, match=f"{shim.LACKS}no_such_module;"):

@@ -20,6 +20,7 @@ from typing import Any
 
 from reticent.engines.spark import java, shim, warehouse
 from reticent.engines.spark.faults import answering, lacking
+from reticent.engines.spark.interrupts import untold
 from reticent.engines.spark.shipped import archived
 from reticent.errors import RequestError, SourceUnreachable
 
@@ -93,6 +94,7 @@ def _started(master: str, config: Mapping[str, str]) -> Any:
 
 def _as_it_was(start: Callable[[], Any]) -> Any:
     """PySpark puts itself in charge of Ctrl-C; it is ours, and cancels our own jobs."""
+    untold()
     if threading.current_thread() is not threading.main_thread():
         return start()
     before = signal.getsignal(signal.SIGINT)
