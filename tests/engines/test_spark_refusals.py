@@ -75,6 +75,20 @@ def test_a_master_that_spark_does_not_know_is_refused(master):
         session._started(master, {})
 
 
+@pytest.mark.parametrize(
+    ("master", "advice"),
+    [("yarn", "YARN_CONF_DIR"), ("k8s://https://host", "kubectl"), ("local[2]", "driver.memory"),
+     ("spark://host:7077", "same version")],
+)  # fmt: skip
+def test_a_spark_that_does_not_start_is_named_without_its_words(master, advice):
+    with (
+        pytest.raises(SourceUnreachable, match=f"JAVA_GATEWAY_EXITED(.|\n)*{advice}") as found,
+        faults.starting(master),
+    ):
+        raise RuntimeError("[JAVA_GATEWAY_EXITED] CANARY")
+    assert "CANARY" not in str(found.value) and found.value.__suppress_context__
+
+
 class Executors:
     """A Spark context whose executors have these things."""
 

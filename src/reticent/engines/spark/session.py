@@ -19,7 +19,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from reticent.engines.spark import java, shim, warehouse
-from reticent.engines.spark.faults import answering, lacking
+from reticent.engines.spark.faults import answering, lacking, starting
 from reticent.engines.spark.interrupts import untold
 from reticent.engines.spark.shipped import archived
 from reticent.errors import RequestError, SourceUnreachable
@@ -88,7 +88,7 @@ def _started(master: str, config: Mapping[str, str]) -> Any:
         builder = builder.config(name, str(value))
     said = {"SPARK_LOCAL_IP": "127.0.0.1"} if here else {}
     said |= {"PYSPARK_PYTHON": python} if python else {}  # PySpark asks the environment, and no setting
-    with answering("Starting Spark"), _quietly(said):
+    with starting(master), _quietly(said):
         return _as_it_was(builder.getOrCreate)
 
 
