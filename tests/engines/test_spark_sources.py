@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -9,7 +10,7 @@ import polars as pl
 import pytest
 
 import reticent as rt
-from reticent.errors import ColumnError, SourceError
+from reticent.errors import ColumnError, PromiseUnreachable, SourceError
 from tests.engines.clusters import one_worker, spark
 from tests.engines.sameness import rows_of, stated
 from tests.engines.test_spark import without_carried
@@ -122,3 +123,18 @@ def test_opening_a_catalogue_leaves_nothing_in_the_working_directory():
     made = Path(unquote(urlsplit(session.conf.get("spark.sql.warehouse.dir")).path))
     assert made.is_dir()
     assert Path.cwd() not in (made, *made.parents)
+
+
+@pytest.mark.parametrize("regions", [None, 2])
+def test_a_second_release_is_not_joined_with_the_first_because_the_driver_reads_no_rows(regions, tmp_path):
+    session = spark().scan(rt.Source(), pl.DataFrame({"a": [1]})).session
+    frame = session.createDataFrame([{"q": 20 + at % 8, "s": "abc"[at % 3]} for at in range(48)])
+    job = rt.Job(columns={"q": rt.quasi(), "s": rt.sensitive()}, promises=[rt.KAnonymity(3)])
+    how = {"frame": frame, "seed": 1, "ledger": tmp_path / "ledger", "engine": replace(spark(), regions=regions)}
+    rt.publish(job, to=tmp_path / "first", **how)
+    second = rt.publish(job, to=tmp_path / "second", again=True, **how)
+    assert any("'first' was not joined with this one: rows are on a cluster" in said for said in second.notices)
+    limited = job.at(release=rt.Output(together="1/2"))
+    with pytest.raises(PromiseUnreachable, match="rows are on a cluster"):
+        rt.publish(limited, to=tmp_path / "third", again=True, **how)
+    assert not (tmp_path / "third").exists()

@@ -135,7 +135,9 @@ def starting(master: str) -> Iterator[None]:
         named = found if isinstance(found, str) else _condition(error)
         advice = next(said for kind, said in _STARTING.items() if master.startswith(kind))
         raise SourceUnreachable(
-            f"Spark does not start with the master {master.split(':')[0]}: {named}.", why="Nothing was read yet.", attempt=advice
+            f"Spark does not start with the master {master.split(':')[0]}: {named}.",
+            why="Nothing was read yet.",
+            attempt=advice,
         ) from None
 
 
