@@ -89,12 +89,16 @@ def check(
     own plan took; methods that were named are planned whatever they take.  `finished` is told each method's outlook.
     """
     refuse_unable(job)
-    worker, clock = planning_whole(engine), Clock(budget)
+    worker, clock = planning_whole(engine, "Checking"), Clock(budget)
     others = other_methods(job, methods)
     progress(Step("reading", 0))
     with scratch(None) as room:
         rows, looked, counted = counted_by(worker, job, frame, Working(progress, room))
-    job, columns, paired = populated(job, counted.columns, counted.cells), counted.columns, partial(worker.paired, rows)
+    job, columns, tallied = (
+        populated(job, counted.columns, counted.cells),
+        counted.columns,
+        partial(worker.tallied, rows),
+    )
     cells = jointly(counted.cells) if job.jointly else counted.cells
     progress(Step(f"planning by {job.method.name}", OWN / 2))
     own, recipe = outlook_of(job, job.method, cells, columns, own=True)
@@ -109,7 +113,7 @@ def check(
     progress(clock.step("explaining"))
     explained = _explained(job, cells, columns, own, recipe, clock.left)
     progress(Step("looking at columns that are not generalized", ENDING))
-    (carried, said), spellings = uncovered(paired, columns, looked.carried), spelled_alike(counted.cells)
+    (carried, said), spellings = uncovered(tallied, columns, looked.carried), spelled_alike(counted.cells)
     warnings = (*said, *looked.notices, *map(str, spellings), *warned(job, cells))
     more = advised(job, cells, recipe), spellings, explained, tuple(one.name for one in others if one.name not in found)
     return Checked(counted.cells.rows, len(counted.cells), tuple(found.values()), warnings, carried, *more)

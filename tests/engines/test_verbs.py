@@ -13,25 +13,18 @@ VERBS = [name for name in (*vars(Engine), *Engine.__annotations__) if not name.s
 
 @pytest.mark.parametrize("name", catalogue.ENGINES)
 def test_an_engine_has_every_verb(name):
-    asked = "scan held typed look count paired apply each regions distributed name"
+    asked = "scan held typed look count tallied cut apply each regions distributed name"
     assert set(asked.split()) <= set(VERBS)
     assert [verb for verb in VERBS if not hasattr(registry.engine(name), verb)] == []
 
 
-@pytest.mark.parametrize("name", [name for name in catalogue.ENGINES if registry.engine(name).distributed])
-def test_what_needs_one_machine_is_refused_before_anything_is_read(name, tmp_path):
-    job = rt.Job(
-        source=str(tmp_path / "absent.csv"), columns={"a": rt.quasi(), "s": rt.sensitive()}, promises=[rt.KAnonymity(2)]
-    )
-    with pytest.raises(rt.RequestError, match="batches are cut on one machine"):
-        rt.publish_batches(job, "day", tmp_path / "out", engine=name)
-    assert not list(tmp_path.iterdir())
-
-
-def test_check_compares_plans_of_all_rows_and_takes_no_regions(tmp_path):
+def test_what_holds_the_cells_of_all_rows_takes_no_regions(tmp_path):
     job = rt.Job(source=str(tmp_path / "absent.csv"), columns={"a": rt.quasi()}, promises=[rt.KAnonymity(2)])
-    with pytest.raises(rt.RequestError, match="Checking plans the table whole"):
+    with pytest.raises(rt.RequestError, match="Checking holds the cells of all rows"):
         rt.check(job, engine=rt.Spark(regions=4))
+    with pytest.raises(rt.RequestError, match="Cutting batches holds the cells of all rows"):
+        rt.publish_batches(job, "day", tmp_path / "out", engine=rt.Spark(regions=4))
+    assert not list(tmp_path.iterdir())
 
 
 def test_an_engine_that_lacks_a_verb_is_refused_at_the_door(tmp_path):

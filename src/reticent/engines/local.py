@@ -24,7 +24,6 @@ from reticent.recipe.recipe import Recipe
 from reticent.release.rows import Whole
 from reticent.table import beside
 from reticent.table import source as sources
-from reticent.table.carried import paired
 from reticent.table.codec import COUNT, encode_cells
 from reticent.table.roles import Column, Role, with_role
 from reticent.table.source import Source, collect, is_text
@@ -58,6 +57,12 @@ def keyed(lazy: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:
     """Texts as categories: grouping them costs half of grouping strings."""
     texts = [name for name, dtype in lazy.collect_schema().items() if name in keys and dtype == pl.String]
     return lazy.with_columns(pl.col(texts).cast(pl.Categorical)) if texts else lazy
+
+
+def tallied(lazy: pl.LazyFrame, names: list[str]) -> pl.DataFrame:
+    """The distinct combinations of some columns, and how many rows have each."""
+    counted = lazy.select(names).group_by(names).len(name=COUNT)
+    return collect(counted, "Counting the rows", engine="streaming")
 
 
 def apply(counted: Counted, recipe: Recipe, rng: Random, lazy: pl.LazyFrame, place: np.ndarray | None = None) -> Whole:
@@ -158,8 +163,11 @@ class Local:
     ) -> Counted:
         return count(rows, columns, rows_per_person)
 
-    def paired(self, rows: pl.LazyFrame, one: str, other: str) -> pl.DataFrame:
-        return paired(rows, one, other)
+    def tallied(self, rows: pl.LazyFrame, names: list[str]) -> pl.DataFrame:
+        return tallied(rows, names)
+
+    def cut(self, rows: pl.LazyFrame, by: str, value: Any, names: list[str]) -> pl.LazyFrame:
+        return rows.filter(pl.col(by) == value).select(names)
 
     def apply(
         self,

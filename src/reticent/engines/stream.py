@@ -31,7 +31,6 @@ from reticent.recipe.recipe import Recipe
 from reticent.release.rows import PIECE, Beside, Piece
 from reticent.table import beside
 from reticent.table import source as sources
-from reticent.table.carried import paired
 from reticent.table.roles import Column, Role, with_role
 from reticent.table.source import Source, batches, is_text
 from reticent.table.typed_rows import typed
@@ -90,8 +89,11 @@ class Stream:
         """The count of `local` takes pieces already: it holds combinations, and few rows."""
         return local.count(rows, columns, rows_per_person)
 
-    def paired(self, rows: pl.LazyFrame, one: str, other: str) -> pl.DataFrame:
-        return paired(rows, one, other)
+    def tallied(self, rows: pl.LazyFrame, names: list[str]) -> pl.DataFrame:
+        return local.tallied(rows, names)
+
+    def cut(self, rows: pl.LazyFrame, by: str, value: Any, names: list[str]) -> pl.LazyFrame:
+        return rows.filter(pl.col(by) == value).select(names)
 
     def apply(
         self,

@@ -153,13 +153,9 @@ def refuse_near_unique(carried: Iterable[Carried], columns: Mapping[str, Column]
             )
 
 
-def paired(lazy: pl.LazyFrame, one: str, other: str) -> pl.DataFrame:
-    """How many rows (`n`) have each pair of values of two columns (`one`, `other`)."""
-    return collect(lazy.select(one=one, other=other).group_by("one", "other").len("n"), "Comparing columns")
-
-
 def cramers_v(pairs: pl.DataFrame) -> float:
-    """sqrt((sum n_ij^2 / (n_i n_j) - 1) / (min(r, c) - 1)) of counted pairs; 0 where a column holds one value."""
+    """sqrt((sum n_ij^2 / (n_i n_j) - 1) / (min(r, c) - 1)) of pairs and their counts; 0 where a column holds one value."""
+    pairs = pairs.rename(dict(zip(pairs.columns, ("one", "other", "n"), strict=True)))
     n, over = pl.col("n").cast(pl.Float64), pl.col("n").sum().cast(pl.Float64)
     shares = pairs.select(n * n / (over.over("one") * over.over("other"))).to_series()
     square = fsum(shares.to_numpy())  # exactly rounded: pairs come in any order

@@ -10,19 +10,19 @@ import polars as pl
 from reticent.table.carried import Carried, cramers_v
 from reticent.table.roles import Column, Role, with_role
 
-Paired = Callable[[str, str], pl.DataFrame]
-"""How many rows have each pair of values of two columns: whoever has the rows counts them."""
+Tallied = Callable[[list[str]], pl.DataFrame]
+"""The pairs of values of two columns, and how many rows have each: whoever has the rows counts them."""
 
 
 def uncovered(
-    paired: Paired, columns: Mapping[str, Column], carried: Iterable[Carried]
+    tallied: Tallied, columns: Mapping[str, Column], carried: Iterable[Carried]
 ) -> tuple[tuple[Carried, ...], list[str]]:
     """Carried columns with how each goes with each sensitive one, and what the promise does not cover, in sentences."""
     found, said = [], []
     for one in carried:
         ties, guesses = {}, []
         for name in with_role(columns, Role.SENSITIVE):
-            pairs = paired(one.column, name)
+            pairs = tallied([one.column, name])
             ties[name] = cramers_v(pairs)
             guesses.append(_guesses(pairs, name, one.rows))
         found.append(replace(one, association=ties))
@@ -32,7 +32,8 @@ def uncovered(
 
 def _guesses(pairs: pl.DataFrame, name: str, rows: int) -> str:
     """How much better a sensitive value is guessed by who knows the carried one (Goodman and Kruskal's lambda, both sides)."""
-    known = pairs.group_by("one").agg(pl.col("n").max())["n"].sum()
-    plain = pairs.group_by("other").agg(pl.col("n").sum())["n"].max()
-    shares = (float(many or 0) / rows for many in (known, plain))  # type: ignore[arg-type]  # counts
+    one, other, many = pairs.columns
+    known = pairs.group_by(one).agg(pl.col(many).max())[many].sum()
+    plain = pairs.group_by(other).agg(pl.col(many).sum())[many].max()
+    shares = (float(right or 0) / rows for right in (known, plain))  # type: ignore[arg-type]  # counts
     return "; who knows it guesses {!r} in {:.1%} of the rows, who does not in {:.1%}".format(name, *shares)

@@ -109,9 +109,11 @@ class Spark:
         found = local.keyed(found.lazy(), keys).collect()
         return local.counted_of(found, rows.collect_schema(), columns, rows_per_person)
 
-    def paired(self, rows: Any, one: str, other: str) -> pl.DataFrame:
-        found = rows.combinations([one, other])
-        return found.rename(dict(zip(found.columns, ("one", "other", "n"), strict=True)))
+    def tallied(self, rows: Any, names: list[str]) -> pl.DataFrame:
+        return rows.combinations(names).rename({TIMES: COUNT})
+
+    def cut(self, rows: Any, by: str, value: Any, names: list[str]) -> Any:
+        return rows.cut(by, value, names)
 
     def apply(
         self,
