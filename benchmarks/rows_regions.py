@@ -65,7 +65,7 @@ def high():
 
 most, done = [0.0], threading.Event()
 def watch():
-    while not done.wait(0.5):
+    while not done.wait(2):
         most[0] = max(most[0], sum(held for pid, (_, held) in family().items() if pid != os.getpid()))
 threading.Thread(target=watch, daemon=True).start()
 began, stages = time.perf_counter(), []

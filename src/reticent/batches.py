@@ -19,6 +19,7 @@ import polars as pl
 
 from reticent import catalogue
 from reticent.door import a_job, a_ledger, an_engine, called, door, flag, optional, path, text, whole
+from reticent.engines.engine import Engine
 from reticent.errors import ColumnError, OutputExists, PromiseUnreachable
 from reticent.job import Job
 from reticent.owner import private, staging
@@ -28,11 +29,11 @@ from reticent.owner.ledger import Ledger
 from reticent.owner.places import PLACE, notes_folder, refuse_overlap, written_place
 from reticent.owner.recovery import recover
 from reticent.publish import publish
-from reticent.refusals import on_one_machine
+from reticent.refusals import planning_whole
 from reticent.release.disk import writing
 from reticent.step import Step
-from reticent.table import source as sources
 from reticent.table.carried import NEAR_UNIQUE
+from reticent.table.codec import COUNT
 from reticent.table.header import known
 from reticent.table.roles import Column, Role, resolve, with_role
 
@@ -69,21 +70,23 @@ def publish_batches(
 
     A batch that cannot keep the promise is left out and the summary says so; the others are published.
     """
-    to, book, worker = Path(to), Ledger.of(ledger), on_one_machine(engine, "batches are cut on one machine")
+    to, book, worker = Path(to), Ledger.of(ledger), planning_whole(engine, "Cutting batches")
     refuse_overlap(to, book.folder)
     recover(book.folder, [to])
     progress("reading")
     rows = worker.held(worker.scan(job.source, frame))
     names = rows.collect_schema().names()
     if by not in names:
-        raise ColumnError(f"There is no column {by!r} to batch by.", attempt=known(by, names, rows))
+        seen = None if worker.distributed else rows
+        raise ColumnError(f"There is no column {by!r} to batch by.", attempt=known(by, names, seen))
     columns = resolve(job.columns, names, "drop")
-    values = sources.collect(rows.group_by(by).len(name=_ROWS), "Counting the batches").sort(by)
+    values = worker.tallied(rows, [by]).rename({COUNT: _ROWS}).sort(by)
     _refuse_telling(by, values, columns.get(by))
-    parts = list(_parts(rows, by, values, keep=by in columns))
+    parts = list(_parts(worker, rows, by, values, keep=by in columns))
     _refuse_places(to, [part.name for part in parts], force)
     source = job.source if frame is None else None
-    whole = Rows.of(rows, [*with_role(columns, Role.QUASI), *with_role(columns, Role.SENSITIVE)], source)
+    counted = worker.tallied(rows, [*with_role(columns, Role.QUASI), *with_role(columns, Role.SENSITIVE)])
+    whole = Rows(counted.drop(COUNT), counted[COUNT].to_numpy(), source)
     book.refuse_again(to, whole, again)
     book, batches = book.for_batches(whole, to), []
     for at, part in enumerate(parts):
@@ -158,14 +161,14 @@ def _refuse_telling(by: str, values: pl.DataFrame, column: Column | None) -> Non
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """The rows with one value of the column, lazily, and a name that a folder can have."""
+    """The rows with one value of the column, wherever the engine has them, and a name that a folder can have."""
 
     name: str
     rows: int
-    frame: pl.LazyFrame
+    frame: Any
 
 
-def _parts(rows: pl.LazyFrame, by: str, values: pl.DataFrame, *, keep: bool) -> Iterator[Batch]:
+def _parts(worker: Engine, rows: Any, by: str, values: pl.DataFrame, *, keep: bool) -> Iterator[Batch]:
     """Each batch, in the order of the column's values."""
     columns = [name for name in rows.collect_schema().names() if keep or name != by]
     seen: set[str] = {SUMMARY, PLACE}  # the owner's folder has the batches' notes beside these
@@ -174,4 +177,4 @@ def _parts(rows: pl.LazyFrame, by: str, values: pl.DataFrame, *, keep: bool) -> 
         while name in seen:
             name += "-2"
         seen.add(name)
-        yield Batch(name, many, rows.filter(pl.col(by) == value).select(columns))
+        yield Batch(name, many, worker.cut(rows, by, value, columns))

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from typing import Any
 
 from reticent import catalogue, notebook, registry
 from reticent.advising import advised, warned
 from reticent.budget import ENDING, OWN, Clock
-from reticent.door import a_job, called, door, names, optional, seconds, text
-from reticent.engines.engine import Working
+from reticent.door import a_job, an_engine, called, door, names, optional, seconds
+from reticent.engines.engine import Engine, Working
 from reticent.errors import RequestError
 from reticent.explaining import Explained, Trials, explain
 from reticent.job import Job
@@ -24,9 +25,9 @@ from reticent.owner.staging import scratch
 from reticent.populated import populated
 from reticent.publish import counted_by
 from reticent.recipe.recipe import Recipe
-from reticent.refusals import on_one_machine, refuse_unable
+from reticent.refusals import planning_whole, refuse_unable
 from reticent.step import Step
-from reticent.table.carried import Carried, associated
+from reticent.table.carried import Carried
 from reticent.table.cells import Cells
 from reticent.table.guessing import uncovered
 from reticent.table.joint import jointly
@@ -71,7 +72,7 @@ class Checked:
         return {**found, **more}
 
 
-@door(job=a_job, methods=optional(names), budget=optional(seconds), progress=called, finished=called, engine=text)
+@door(job=a_job, methods=optional(names), budget=optional(seconds), progress=called, finished=called, engine=an_engine)
 def check(
     job: Job,
     *,
@@ -80,7 +81,7 @@ def check(
     budget: float | None = None,
     progress: Callable[[str], None] = lambda stage: None,
     finished: Callable[[Outlook, Cells], None] = lambda outlook, cells: None,
-    engine: str = catalogue.ENGINE,
+    engine: str | Engine = catalogue.ENGINE,
 ) -> Checked:
     """Plan the job by its own method and by the others that could keep its promises (or by those named).
 
@@ -88,12 +89,16 @@ def check(
     own plan took; methods that were named are planned whatever they take.  `finished` is told each method's outlook.
     """
     refuse_unable(job)
-    worker, clock = on_one_machine(engine, "checking looks at rows on one machine"), Clock(budget)
+    worker, clock = planning_whole(engine, "Checking"), Clock(budget)
     others = other_methods(job, methods)
     progress(Step("reading", 0))
     with scratch(None) as room:
-        lazy, looked, counted = counted_by(worker, job, frame, Working(progress, room))
-    job, columns = populated(job, counted.columns, counted.cells), counted.columns
+        rows, looked, counted = counted_by(worker, job, frame, Working(progress, room))
+    job, columns, tallied = (
+        populated(job, counted.columns, counted.cells),
+        counted.columns,
+        partial(worker.tallied, rows),
+    )
     cells = jointly(counted.cells) if job.jointly else counted.cells
     progress(Step(f"planning by {job.method.name}", OWN / 2))
     own, recipe = outlook_of(job, job.method, cells, columns, own=True)
@@ -108,8 +113,8 @@ def check(
     progress(clock.step("explaining"))
     explained = _explained(job, cells, columns, own, recipe, clock.left)
     progress(Step("looking at columns that are not generalized", ENDING))
-    carried, spellings = associated(lazy, looked.carried, columns), spelled_alike(counted.cells)
-    warnings = (*uncovered(lazy, columns, carried), *looked.notices, *map(str, spellings), *warned(job, cells))
+    (carried, said), spellings = uncovered(tallied, columns, looked.carried), spelled_alike(counted.cells)
+    warnings = (*said, *looked.notices, *map(str, spellings), *warned(job, cells))
     more = advised(job, cells, recipe), spellings, explained, tuple(one.name for one in others if one.name not in found)
     return Checked(counted.cells.rows, len(counted.cells), tuple(found.values()), warnings, carried, *more)
 

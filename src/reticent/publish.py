@@ -94,7 +94,7 @@ def publish(
             progress(Step("auditing", (1 + end) / 2))
             found = recount(staged, job, handed(asked, counted, writer.recipe))
             noticed = [*begun, *looked.notices, *_noticed(job, counted.cells), *_wider(job, writer)]
-            return keep(staged, target, to_own(job, rows, found, noticed, frame), ledger, progress, **keeping)
+            return keep(staged, target, to_own(job, rows, found, noticed, worker, frame), ledger, progress, **keeping)
 
 
 def _by_regions(
@@ -121,7 +121,7 @@ def _by_regions(
             progress(Step("auditing", 0.8))
             found = passed(plan.audited(staged), job)
             noticed = [*begun, *looked.notices, *_noticed(job, plan.cells), *plan.wider()]
-            return keep(staged, target, to_own(job, rows, found, noticed, frame), ledger, progress, **keeping)
+            return keep(staged, target, to_own(job, rows, found, noticed, worker, frame), ledger, progress, **keeping)
 
 
 def joined(joining: Joining, staged: Path, ledger: Any, progress: Progress) -> tuple[str, ...]:
@@ -184,15 +184,16 @@ def planned(job: Job, counted: Counted, rng: Random, progress: Progress) -> Writ
     return writer
 
 
-def to_own(job: Job, rows: Rows, found: Audit, notices: Sequence[str], frame: Any = None) -> dict[str, Any]:
+def to_own(job: Job, rows: Rows, found: Audit, notices: Sequence[str], worker: Engine, frame: Any) -> dict[str, Any]:
     """What the owner's folder keeps of a release, and how it is joined with earlier ones before it is kept."""
+    source, out = job.source if frame is None else frame, job.release
     return {
         "source": rows,
         "audit": found,
         "job": job.to_toml(),
         "promises": [registry.describe(promise) for promise in job.promises],
         "notices": tuple(notices),
-        "joining": Joining(job.source if frame is None else frame, job.source.missing, rows, job.release.together),
+        "joining": Joining(source, job.source.missing, rows, out.together, worker.distributed),
     }
 
 

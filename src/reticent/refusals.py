@@ -57,11 +57,14 @@ def refuse_regions(job: Job, target: Path | None) -> Path:
     return target
 
 
-def on_one_machine(engine: str | Engine, doing: str) -> Engine:
-    """The engine that is asked for, if it works on this machine; `doing` says what needs that."""
+def planning_whole(engine: str | Engine, doing: str) -> Engine:
+    """The engine that is asked for, if it plans a table whole; `doing` holds its combinations, as a plan does."""
     worker = registry.engine(engine)
-    if worker.distributed:
-        raise JobError(f"The engine {worker.name} publishes whole tables: {doing}.", attempt="--engine stream.")
+    if worker.regions:
+        raise JobError(
+            f"{doing} holds the cells of all rows, and the engine plans regions because these do not fit one machine.",
+            attempt="an engine without regions, on as many of the rows as one machine plans.",
+        )
     return worker
 
 

@@ -25,12 +25,16 @@ from reticent.owner.places import digest_of
 
 @dataclass(frozen=True, eq=False)
 class Joining:
-    """What a staged release is joined over: the source (or the frame) and its rows; `limit` is the greatest belief allowed."""
+    """What a staged release is joined over: the source (or the frame) and its rows; `limit` is the greatest belief allowed.
+
+    `elsewhere`: the rows are on other machines.  Joining reads them, and is left to who has a machine that holds them.
+    """
 
     source: Any
     missing: tuple[str, ...]
     rows: Rows
     limit: Fraction | None
+    elsewhere: bool = False
 
     def __call__(self, staged: Path, ledger: Ledger) -> list[str]:
         """Sentences for the owner; none where the ledger knows no earlier release of these people."""
@@ -60,6 +64,8 @@ class Joining:
 
     def _misfit(self, release: Release) -> str | None:
         """Why an earlier release cannot be joined; None where it can."""
+        if self.elsewhere:
+            return "rows are on a cluster, and `reticent attack --with` joins releases on one machine"
         try:
             refuse_misfits(laid_together([release], self.source, self.missing))
         except ReticentError as error:

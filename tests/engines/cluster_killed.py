@@ -1,6 +1,6 @@
-"""A publication by `local-cluster`, executors in processes of their own; one of them is killed half-way.  Run as a script.
+"""Publications by `local-cluster`, executors in processes of their own; one of them is killed half-way in each.  Run as a script.
 
-The package is not on the executors' path: it is shipped.  Prints the pids that were killed and what was published.
+The package is not on the executors' path: it is shipped.  Prints the pids that were killed.
 """
 
 from __future__ import annotations
@@ -9,7 +9,10 @@ import json
 import os
 import signal
 import sys
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 
 def executors() -> list[int]:
@@ -28,21 +31,42 @@ def executors() -> list[int]:
     return sorted(set(named) & mine)
 
 
-def main(source: str, target: str) -> None:
-    import reticent as rt
-
-    killed = []
+def killing(when: str, killed: list[int]) -> Callable[[str], None]:
+    """At that stage an executor is killed, once."""
+    count = len(killed)
 
     def at(stage: str) -> None:
-        if stage == "writing: drawing outcomes" and not killed:
+        if stage == when and len(killed) == count:
             killed.append(executors()[0])
-            os.kill(killed[0], signal.SIGKILL)
+            os.kill(killed[-1], signal.SIGKILL)
 
-    columns = {"q": rt.quasi(), "s": rt.sensitive(), "note": rt.insensitive(acknowledge=True)}
-    job = rt.Job(source=source, columns=columns, promises=[rt.BetaLikeness(2)], method="burel")
+    return at
+
+
+def jobs(people: str, census: str) -> tuple[Any, Any]:
+    """One that is planned on the driver, and one for regions; both carry a column that is unique in every row."""
+    import reticent as rt
+
+    note = {"note": rt.insensitive(acknowledge=True)}
+    columns = {"q": rt.quasi(), "s": rt.sensitive(), **note}
+    whole = rt.Job(source=people, columns=columns, promises=[rt.BetaLikeness(2)], method="burel")
+    quasi = ("age", "gender", "education", "marital_status", "work_class")
+    columns = {**{name: rt.quasi() for name in quasi}, "salary_class": rt.sensitive(), **note}
+    return whole, rt.Job(source=census, columns=columns, promises=[rt.KAnonymity(5), rt.BetaLikeness(4)])
+
+
+def main(people: str, census: str, target: str) -> None:
+    import reticent as rt
+
+    killed: list[int] = []
+    whole, in_regions = jobs(people, census)
     config = {"spark.sql.shuffle.partitions": "2", "spark.executor.memory": "512m", "spark.driver.memory": "512m"}
     engine = rt.Spark(master="local-cluster[2,1,1024]", config=config)
-    rt.publish(job, to=target, seed=5, engine=engine, progress=at)
+    how: dict[str, Any] = {"seed": 5, "ledger": f"{target}/ledger"}
+    stage = killing("writing: drawing outcomes", killed)
+    rt.publish(whole, to=f"{target}/whole", engine=engine, progress=stage, **how)
+    stage = killing("writing: moving rows", killed)
+    rt.publish(in_regions, to=f"{target}/regions", engine=replace(engine, regions=4), progress=stage, **how)
     print(json.dumps({"killed": killed}))  # noqa: T201
 
 

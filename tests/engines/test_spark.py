@@ -174,14 +174,17 @@ def test_random_tables_in_random_partitions_are_published_alike(table, partition
     assert not Counter(published.rows()) - Counter(frame.select(own).rows())
 
 
-def test_check_by_spark_is_refused_before_data_is_read():
-    job = rt.Job(columns={"q": rt.quasi()}, promises=[rt.KAnonymity(2)])
-    with pytest.raises(JobError, match="checking looks at rows on one machine"):
-        rt.check(job, frame=pl.DataFrame({"q": [1, 1]}), engine="spark")
-
-
 def test_another_master_than_the_active_sessions_is_refused():
     job = rt.Job(columns={"q": rt.quasi()}, promises=[rt.KAnonymity(2)])
     rt.count(job, frame=pl.DataFrame({"q": [1, 1]}), engine=spark())
     with pytest.raises(RequestError, match="is active"):
         rt.count(job, frame=pl.DataFrame({"q": [1, 1]}), engine=rt.Spark(master="local[7]"))
+
+
+def test_check_counts_by_spark_and_says_what_it_says_of_the_same_rows_here(carrying, table):
+    one, other = (
+        rt.check(carrying, frame=table, methods=[], engine=engine).to_dict(show_values=True)
+        for engine in ("local", spark())
+    )
+    assert one == other
+    assert one["carried"][0]["association"]["illness"] == 1

@@ -6,6 +6,7 @@ import os
 import signal
 import threading
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -36,7 +37,7 @@ def interruptible():
     signal.signal(signal.SIGINT, before)
 
 
-def test_ctrl_c_while_tasks_run_cancels_them_and_leaves_nothing(job, tmp_path, tmp_path_factory, interruptible):
+def test_ctrl_c_while_tasks_run_cancels_them_and_leaves_nothing(job, tmp_path, tmp_path_factory, interruptible, caplog):
     session = spark().scan(rt.Source(), people(60)).session
     frame = session.createDataFrame(people(60).to_arrow().to_pylist())
     begun = tmp_path_factory.mktemp("begun") / "begun"
@@ -59,6 +60,25 @@ def test_ctrl_c_while_tasks_run_cancels_them_and_leaves_nothing(job, tmp_path, t
     with pytest.raises(KeyboardInterrupt):
         rt.publish(job, frame=frame.mapInArrow(slowly, frame.schema), to=tmp_path / "out", engine=spark())
     assert not session.sparkContext.statusTracker().getActiveStageIds()
+    assert not list(tmp_path.iterdir())
+    assert not caplog.records  # whoever presses Ctrl-C needs no traceback of it
+
+
+@pytest.mark.parametrize("regions", [None, 2])
+def test_a_full_disk_of_an_executor_ends_with_74_and_leaves_nothing(regions, job, tmp_path):
+    session = spark().scan(rt.Source(), people(60)).session
+    frame = session.createDataFrame(people(60).to_arrow().to_pylist())
+
+    def fills(batches):
+        for batch in batches:
+            raise OSError(28, f"No space left on device {batch.to_pylist()[0]}")
+        yield from ()
+
+    engine, ledger = replace(spark(), regions=regions), tmp_path / "ledger"
+    with pytest.raises(rt.ReticentError, match="is full") as found:
+        rt.publish(job, frame=frame.mapInArrow(fills, frame.schema), to=tmp_path / "out", engine=engine, ledger=ledger)
+    assert found.value.exit_code == 74
+    assert "p000" not in str(found.value)
     assert not list(tmp_path.iterdir())
 
 

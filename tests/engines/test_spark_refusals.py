@@ -8,7 +8,7 @@ from unittest import mock
 import pytest
 
 import reticent as rt
-from reticent.engines.spark import faults, java, session, shim
+from reticent.engines.spark import faults, java, session, shim, warehouse
 from reticent.errors import ColumnError, DiskError, JobError, RequestError, SourceError, SourceUnreachable
 
 pytest.importorskip("pyspark", reason="PySpark is not installed: Spark's tests are skipped")
@@ -75,6 +75,20 @@ def test_a_master_that_spark_does_not_know_is_refused(master):
         session._started(master, {})
 
 
+@pytest.mark.parametrize(
+    ("master", "advice"),
+    [("yarn", "YARN_CONF_DIR"), ("k8s://https://host", "kubectl"), ("local[2]", "driver.memory"),
+     ("spark://host:7077", "same version")],
+)  # fmt: skip
+def test_a_spark_that_does_not_start_is_named_without_its_words(master, advice):
+    with (
+        pytest.raises(SourceUnreachable, match=f"JAVA_GATEWAY_EXITED(.|\n)*{advice}") as found,
+        faults.starting(master),
+    ):
+        raise RuntimeError("[JAVA_GATEWAY_EXITED] CANARY")
+    assert "CANARY" not in str(found.value) and found.value.__suppress_context__
+
+
 class Executors:
     """A Spark context whose executors have these things."""
 
@@ -113,6 +127,20 @@ def raised(error: BaseException) -> Exception:
     with pytest.raises(Exception) as found, faults.answering("Counting"):
         raise RuntimeError(f"Job aborted: worker said {faults.told(error)} and more")
     return found.value
+
+
+def test_who_says_where_the_catalogue_is_has_it_there(tmp_path, monkeypatch):
+    monkeypatch.delenv("SPARK_HOME", raising=False)
+    monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
+    assert list(warehouse.apart({})) == [warehouse.WHERE]
+    assert warehouse.apart({warehouse.WHERE: "hdfs:///tables"}) == {}
+    assert warehouse.apart({warehouse.CATALOGUE: "hive"}) == {}
+    said = tmp_path / "spark-defaults.conf"
+    for line in ("spark.sql.warehouse.dir   hdfs:///tables", "spark.sql.catalogImplementation=hive"):
+        said.write_text(f"# where tables are\n\n{line}\n")
+        assert warehouse.apart({}) == {}
+    said.write_text("# spark.sql.warehouse.dir /tables\nspark.ui.enabled\n")
+    assert list(warehouse.apart({})) == [warehouse.WHERE]
 
 
 def test_an_error_of_ours_crosses_word_for_word_and_any_other_by_its_type():
@@ -169,6 +197,20 @@ def test_a_signal_cancels_before_it_interrupts():
         assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     finally:
         signal.signal(signal.SIGINT, handler)
+
+
+def test_no_traceback_of_ctrl_c_is_logged_and_everything_else_is(caplog):
+    import logging
+
+    from py4j import java_gateway
+
+    from reticent.engines.spark.interrupts import untold
+
+    untold()
+    for said in ("KeyboardInterrupt while sending command.", "Exception while sending command."):
+        record = logging.LogRecord("root", logging.ERROR, java_gateway.__file__, 1, said, None, None)
+        logging.getLogger().handle(record)
+    assert [one.getMessage() for one in caplog.records] == ["Exception while sending command."]
 
 
 def test_a_task_says_what_it_lacks_where_the_package_is_not():

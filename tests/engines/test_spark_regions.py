@@ -107,18 +107,24 @@ def test_a_task_that_fails_and_runs_again_changes_no_region_and_no_row_comes_to_
     assert len(read) > 1 and max(read) * 2 < len(people)
 
 
-def test_ctrl_c_while_regions_are_planned_leaves_nothing(people, tmp_path):
+PHASES = ("reading", "planning", "writing", "writing: numbering rows", "writing: moving rows", "auditing")
+
+
+@pytest.mark.parametrize("phase", PHASES)
+def test_ctrl_c_in_any_phase_of_regions_leaves_nothing(phase, people, tmp_path):
+    seen = []
+
     def stop(stage: str) -> None:
-        if stage == "writing: moving rows":
+        seen.append(stage)
+        if stage == phase:
             raise KeyboardInterrupt
 
-    job = rt.Job(columns=COLUMNS, promises=KB, release=DROP)
-    engine = replace(spark(), regions=2)
+    job = rt.Job(columns={**COLUMNS, "note": rt.insensitive(acknowledge=True)}, promises=KB)
+    how = {"frame": people[:120], "to": tmp_path / "out", "ledger": tmp_path / "ledger"}
     with pytest.raises(KeyboardInterrupt):
-        rt.publish(
-            job, frame=people[:200], to=tmp_path / "out", ledger=tmp_path / "ledger", engine=engine, progress=stop
-        )
-    assert [path.name for path in tmp_path.iterdir()] == ["ledger"]
+        rt.publish(job, engine=replace(spark(), regions=2), progress=stop, **how)
+    assert {path.name for path in tmp_path.iterdir()} <= {"ledger"}
+    assert [stage for stage in PHASES if stage in seen] == list(PHASES[: PHASES.index(phase) + 1])
 
 
 def test_quasi_identifiers_alone_and_a_csv_are_published_in_regions(people, tmp_path):

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
 import polars as pl
 import pytest
 
 import reticent as rt
-from reticent.errors import ColumnError, SourceError
+from reticent.errors import ColumnError, PromiseUnreachable, SourceError
 from tests.engines.clusters import one_worker, spark
 from tests.engines.sameness import rows_of, stated
 from tests.engines.test_spark import without_carried
@@ -111,3 +116,58 @@ def test_tables_of_a_catalogue_and_behind_jdbc_are_read():
     )
     one, other = (rt.publish(asked, seed=1, engine=spark()) for asked in (held, behind))
     assert rows_of(one) == rows_of(other)
+
+
+def test_opening_a_catalogue_leaves_nothing_in_the_working_directory():
+    session = spark().scan(rt.Source(), pl.DataFrame({"a": [1]})).session
+    session.sql("show tables").toArrow()  # whatever asks the catalogue makes its folder
+    made = Path(unquote(urlsplit(session.conf.get("spark.sql.warehouse.dir")).path))
+    assert made.is_dir()
+    assert Path.cwd() not in (made, *made.parents)
+
+
+@pytest.mark.parametrize("regions", [None, 2])
+def test_a_second_release_is_not_joined_with_the_first_because_the_driver_reads_no_rows(regions, tmp_path):
+    session = spark().scan(rt.Source(), pl.DataFrame({"a": [1]})).session
+    frame = session.createDataFrame([{"q": 20 + at % 8, "s": "abc"[at % 3]} for at in range(48)])
+    job = rt.Job(columns={"q": rt.quasi(), "s": rt.sensitive()}, promises=[rt.KAnonymity(3)])
+    how = {"frame": frame, "seed": 1, "ledger": tmp_path / "ledger", "engine": replace(spark(), regions=regions)}
+    rt.publish(job, to=tmp_path / "first", **how)
+    second = rt.publish(job, to=tmp_path / "second", again=True, **how)
+    assert any("'first' was not joined with this one: rows are on a cluster" in said for said in second.notices)
+    limited = job.at(release=rt.Output(together="1/2"))
+    with pytest.raises(PromiseUnreachable, match="rows are on a cluster"):
+        rt.publish(limited, to=tmp_path / "third", again=True, **how)
+    assert not (tmp_path / "third").exists()
+
+
+@pytest.mark.parametrize("empty", ["missing", "value"])
+def test_batches_are_those_of_local_whatever_they_are_cut_by(empty, tmp_path):
+    days = ["2024-03-01", ""]
+    rows = [(20 + at % 4, "abc"[at % 3], days[at // 24], date(2024, 3, 1 + at // 24), at // 24) for at in range(48)]
+    people = pl.DataFrame(rows, schema=["q", "s", "day", "date", "week"], orient="row")
+    people.write_csv(tmp_path / "people.csv", quote_style="necessary")
+    people.write_parquet(tmp_path / "people.parquet")
+    for name, by in (
+        [("people.csv", "day")] if empty == "value" else [("people.parquet", "date"), ("people.parquet", "week")]
+    ):
+        source = rt.Source(path=str(tmp_path / name), empty=empty)
+        columns = {"q": rt.quasi(), "s": rt.sensitive()}
+        job = rt.Job(source=source, columns=columns, promises=[rt.KAnonymity(3)], release=rt.Output(undeclared="drop"))
+        found = []
+        for engine in ("local", spark()):
+            to = tmp_path / f"{by} {getattr(engine, 'name', engine)}"
+            told = rt.publish_batches(job, by, to, seed=1, ledger=tmp_path / f"ledger {to.name}", engine=engine)
+            held = [(one["batch"], one["source_rows"], one["kept"]) for one in told["batches"]]
+            found.append((held, [rows_of(rt.open(to / one[0])) for one in held]))
+        assert found[0] == found[1] and len(found[0][0]) == 2
+
+
+def test_a_column_that_spark_cannot_compare_makes_no_batches(tmp_path):
+    people = pl.DataFrame({"q": [1, 1, 2, 2] * 6, "s": ["a", "b"] * 12, "x": [0.5, 1.5] * 12})
+    job = rt.Job(columns={"q": rt.quasi(), "s": rt.sensitive()}, promises=[rt.KAnonymity(2)])
+    with pytest.raises(ColumnError, match="by which Spark makes no batches"):
+        rt.publish_batches(job, "x", tmp_path / "out", frame=people, ledger=tmp_path / "ledger", engine=spark())
+    with pytest.raises(ColumnError, match="There is no column 'z' to batch by"):
+        rt.publish_batches(job, "z", tmp_path / "out", frame=people, ledger=tmp_path / "ledger", engine=spark())
+    assert not list(tmp_path.iterdir())

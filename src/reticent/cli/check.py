@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from reticent import catalogue
-from reticent.cli.options import Engine, JobFile, Json, ShowValues
+from reticent.cli.options import Engine, JobFile, Json, Master, ShowValues, engine_at
 
 EXAMPLE = "reticent check patients.toml"
 
@@ -23,6 +23,7 @@ def check(
         typer.Option("--budget", metavar="SECONDS", help="CPU seconds for comparing and explaining; by default twice what the job's own plan takes.", show_default=False),
     ] = None,
     engine: Engine = catalogue.ENGINE,
+    master: Master = None,
     show_values: ShowValues = False,
     json: Json = False,
 ) -> int:  # fmt: skip
@@ -39,8 +40,8 @@ def check(
     named = None if methods is None else [name.strip() for name in methods.split(",") if name.strip()]
     with stages(json) as progress:
         told = (lambda outlook, cells: None) if json else told_as_planned(progress)
-        asked = Job.read(job)
-        found = check_job(asked, methods=named, budget=budget, progress=progress, finished=told, engine=engine)
+        asked, worker = Job.read(job), engine_at(engine, master)
+        found = check_job(asked, methods=named, budget=budget, progress=progress, finished=told, engine=worker)
     code = 0 if found.reachable else PromiseUnreachable.exit_code
     if json:
         say_json(found.to_dict(show_values=show_values))

@@ -62,7 +62,7 @@ Regions = Annotated[
 ]  # fmt: skip
 
 
-def engine_at(engine: str, master: str | None, regions: int | None) -> Any:
+def engine_at(engine: str, master: str | None, regions: int | None = None) -> Any:
     """The engine of that name, at that master and with so many regions if these are given."""
     if master is None and regions is None:
         return engine

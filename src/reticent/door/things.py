@@ -22,7 +22,7 @@ def an_engine(value: Any, name: str) -> Any:
     if isinstance(value, str):
         return value
     if isinstance(value, type) or not all(
-        hasattr(value, verb) for verb in ("scan", "held", "typed", "look", "count", "apply", "each")
+        hasattr(value, verb) for verb in ("scan", "held", "typed", "look", "count", "tallied", "cut", "apply", "each")
     ):
         raise refuse(name, "the name of an engine", value, f'{name} = "stream", or rt.Spark(master="local[2]").')
     return value

@@ -59,6 +59,12 @@ def keyed(lazy: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:
     return lazy.with_columns(pl.col(texts).cast(pl.Categorical)) if texts else lazy
 
 
+def tallied(lazy: pl.LazyFrame, names: list[str]) -> pl.DataFrame:
+    """The distinct combinations of some columns, and how many rows have each."""
+    counted = lazy.select(names).group_by(names).len(name=COUNT)
+    return collect(counted, "Counting the rows", engine="streaming")
+
+
 def apply(counted: Counted, recipe: Recipe, rng: Random, lazy: pl.LazyFrame, place: np.ndarray | None = None) -> Whole:
     """The recipe's entry of each published row in shuffled order, and the carried columns beside it.
 
@@ -156,6 +162,12 @@ class Local:
         self, rows: pl.LazyFrame, columns: Mapping[str, Column], rows_per_person: int = 1, how: Working = PLAINLY
     ) -> Counted:
         return count(rows, columns, rows_per_person)
+
+    def tallied(self, rows: pl.LazyFrame, names: list[str]) -> pl.DataFrame:
+        return tallied(rows, names)
+
+    def cut(self, rows: pl.LazyFrame, by: str, value: Any, names: list[str]) -> pl.LazyFrame:
+        return rows.filter(pl.col(by) == value).select(names)
 
     def apply(
         self,

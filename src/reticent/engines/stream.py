@@ -89,6 +89,12 @@ class Stream:
         """The count of `local` takes pieces already: it holds combinations, and few rows."""
         return local.count(rows, columns, rows_per_person)
 
+    def tallied(self, rows: pl.LazyFrame, names: list[str]) -> pl.DataFrame:
+        return local.tallied(rows, names)
+
+    def cut(self, rows: pl.LazyFrame, by: str, value: Any, names: list[str]) -> pl.LazyFrame:
+        return rows.filter(pl.col(by) == value).select(names)
+
     def apply(
         self,
         counted: Counted,

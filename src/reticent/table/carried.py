@@ -10,7 +10,7 @@ Rounding: rint(x / step) * step in double precision, ties to even.  Only the mul
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import fsum, sqrt
 from typing import Any
 
@@ -153,17 +153,9 @@ def refuse_near_unique(carried: Iterable[Carried], columns: Mapping[str, Column]
             )
 
 
-def associated(lazy: pl.LazyFrame, carried: Iterable[Carried], columns: Mapping[str, Column]) -> tuple[Carried, ...]:
-    """With the association of each carried column with each sensitive one."""
-    sensitive = with_role(columns, Role.SENSITIVE)
-    return tuple(
-        replace(one, association={name: cramers_v(lazy, one.column, name) for name in sensitive}) for one in carried
-    )
-
-
-def cramers_v(lazy: pl.LazyFrame, one: str, other: str) -> float:
-    """sqrt((sum n_ij^2 / (n_i n_j) - 1) / (min(r, c) - 1)); 0 where a column holds one value."""
-    pairs = collect(lazy.select(one=one, other=other).group_by("one", "other").len("n"), "Comparing columns")
+def cramers_v(pairs: pl.DataFrame) -> float:
+    """sqrt((sum n_ij^2 / (n_i n_j) - 1) / (min(r, c) - 1)) of pairs and their counts; 0 where a column holds one value."""
+    pairs = pairs.rename(dict(zip(pairs.columns, ("one", "other", "n"), strict=True)))
     n, over = pl.col("n").cast(pl.Float64), pl.col("n").sum().cast(pl.Float64)
     shares = pairs.select(n * n / (over.over("one") * over.over("other"))).to_series()
     square = fsum(shares.to_numpy())  # exactly rounded: pairs come in any order

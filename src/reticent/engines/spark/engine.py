@@ -109,6 +109,12 @@ class Spark:
         found = local.keyed(found.lazy(), keys).collect()
         return local.counted_of(found, rows.collect_schema(), columns, rows_per_person)
 
+    def tallied(self, rows: Any, names: list[str]) -> pl.DataFrame:
+        return rows.combinations(names).rename({TIMES: COUNT})
+
+    def cut(self, rows: Any, by: str, value: Any, names: list[str]) -> Any:
+        return rows.cut(by, value, names)
+
     def apply(
         self,
         counted: Counted,

@@ -17,7 +17,7 @@ from typing import Any
 from reticent import errors
 from reticent.engines.spark.interrupts import first, interruption
 from reticent.engines.spark.shim import LACKS
-from reticent.errors import DiskError, RequestError, ReticentError, SourceError
+from reticent.errors import DiskError, RequestError, ReticentError, SourceError, SourceUnreachable
 
 MARK = "reticent-fault:"
 TAG = "reticent"
@@ -111,6 +111,34 @@ def _condition(error: BaseException) -> str:
     if name is None and (found := re.search(r"\[([A-Z][A-Z_]+(?:\.[A-Z_]+)?)\]", str(error))):
         name = found[1]
     return name or type(error).__name__
+
+
+_STARTING = {
+    "yarn": "HADOOP_CONF_DIR or YARN_CONF_DIR with the settings of the cluster.",
+    "spark": "the address that the master's page shows, and a master of the same version of Spark as PySpark here.",
+    "k8s": "`kubectl cluster-info` for the address, and spark.kubernetes.container.image.",
+    "local": "settings that this machine's Java takes (spark.driver.memory), or --engine stream.",
+}
+
+
+@contextmanager
+def starting(master: str) -> Iterator[None]:
+    """Whatever keeps Spark from starting, by its name; what it says may hold settings, and these a password."""
+    try:
+        yield
+    except Exception as error:
+        if (stopped := interruption(error)) is not None:
+            raise stopped from None
+        found = getattr(error, "java_exception", None)
+        with suppress(Exception):
+            found = None if found is None else str(found.getClass().getSimpleName())
+        named = found if isinstance(found, str) else _condition(error)
+        advice = next(said for kind, said in _STARTING.items() if master.startswith(kind))
+        raise SourceUnreachable(
+            f"Spark does not start with the master {master.split(':')[0]}: {named}.",
+            why="Nothing was read yet.",
+            attempt=advice,
+        ) from None
 
 
 def lacking(module: str) -> RequestError:

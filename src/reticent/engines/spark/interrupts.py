@@ -5,6 +5,7 @@ PySpark waits for a job's end on its way out of a call, so an interruption alone
 
 from __future__ import annotations
 
+import logging
 import signal
 import threading
 from collections.abc import Callable, Iterator
@@ -13,6 +14,21 @@ from typing import Any
 
 NUMBERS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 PATIENCE = 10.0  # seconds for asking Spark to cancel
+
+
+class _Untold(logging.Filter):
+    """PySpark's way to Java logs a traceback of every Ctrl-C by the logger of all programs; other records pass."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        return not (record.module == "java_gateway" and record.getMessage().startswith("KeyboardInterrupt"))
+
+
+_UNTOLD = _Untold()
+
+
+def untold() -> None:
+    """From now on no traceback of a Ctrl-C is logged."""
+    logging.getLogger().addFilter(_UNTOLD)
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from reticent.engines.spark.faults import answering
 from reticent.engines.spark.parts import SparkParts
 from reticent.engines.spark.reading import Reading
 from reticent.engines.spark.session import task
+from reticent.errors import ColumnError
 from reticent.table import carried, written
 from reticent.table.repeats import Repeats
 from reticent.table.roles import Column
@@ -77,6 +78,21 @@ class Distributed:
         found = self.combined(keys)
         with answering("Counting the rows", self.session):
             return received(_polars(found.frame.toArrow()), found.schema)
+
+    def cut(self, by: str, value: Any, names: list[str]) -> Distributed:
+        """Some columns of the rows with that value, which Spark compares as it holds it."""
+        from pyspark.sql import functions as f
+
+        kind, held = self.types[by], f.col(f"c{list(self.reading.schema).index(by)}")
+        if not (is_text(kind) or kind in (pl.Boolean, pl.Date) or (kind.is_integer() and kind != pl.UInt64)):
+            raise ColumnError(
+                f"The column {by!r} has the type {kind}, by which Spark makes no batches.",
+                attempt="a column of texts, whole numbers or dates, or --engine stream.",
+            )
+        same = held == f.lit(value)
+        kept = self.frame.filter(same | held.isNull() if self.reading.filled and value == "" else same)
+        frame, reading = replace(self, frame=kept).narrowed(names)
+        return Distributed(frame, reading, {name: self.types[name] for name in names}, self.ship)
 
     def parts(self, names: list[str]) -> SparkParts:
         """Some columns, as they are read."""

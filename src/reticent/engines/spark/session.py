@@ -18,8 +18,9 @@ from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from reticent.engines.spark import java, shim
-from reticent.engines.spark.faults import answering, lacking
+from reticent.engines.spark import java, shim, warehouse
+from reticent.engines.spark.faults import answering, lacking, starting
+from reticent.engines.spark.interrupts import untold
 from reticent.engines.spark.shipped import archived
 from reticent.errors import RequestError, SourceUnreachable
 
@@ -82,17 +83,18 @@ def _started(master: str, config: Mapping[str, str]) -> Any:
     here = master.startswith("local")
     builder = SparkSession.builder.master(master).appName("reticent")
     python = config.get("spark.pyspark.python") or (sys.executable if here else None)
-    settings = {**OWN, **(LOOPBACK if here else {}), **config}
+    settings = {**OWN, **(LOOPBACK if here else {}), **warehouse.apart(config), **config}
     for name, value in settings.items():
         builder = builder.config(name, str(value))
     said = {"SPARK_LOCAL_IP": "127.0.0.1"} if here else {}
     said |= {"PYSPARK_PYTHON": python} if python else {}  # PySpark asks the environment, and no setting
-    with answering("Starting Spark"), _quietly(said):
+    with starting(master), _quietly(said):
         return _as_it_was(builder.getOrCreate)
 
 
 def _as_it_was(start: Callable[[], Any]) -> Any:
     """PySpark puts itself in charge of Ctrl-C; it is ours, and cancels our own jobs."""
+    untold()
     if threading.current_thread() is not threading.main_thread():
         return start()
     before = signal.getsignal(signal.SIGINT)

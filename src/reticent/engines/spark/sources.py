@@ -26,6 +26,8 @@ Schema = list[tuple[str, pl.DataType]]
 
 def rows_of(session: Any, source: Source, frame: Any, ship: bool) -> Distributed:
     """The rows of a source or a frame, none of them read yet."""
+    if isinstance(frame, Distributed):
+        return frame
     if frame is not None:
         kind = type(frame).__module__
         found, schema = _held(frame) if kind.startswith("pyspark.") else _sent(session, sources.scan(source, frame))
