@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import frexp
 from typing import Any
 
 import numpy as np
 
 Triple = tuple[np.ndarray, np.ndarray, np.ndarray]  # group, type, number
 DENSE = 1 << 23  # numbers in a table of groups by value types
+NEVER = -(1 << 62)  # less than any path is worth
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,27 +183,27 @@ def _by_paths(layers: np.ndarray, rows: Triple, values: Triple, many: int) -> np
 
 def _one(layers: np.ndarray, need: np.ndarray, have: np.ndarray) -> np.ndarray:
     """Successive best paths: a row type that still needs values, value types that have some, and back along what is taken."""
-    worth = layers[0]
+    worth = _whole(layers[0])
     need, have = need.copy(), have.copy()
     taken = np.zeros(worth.shape, np.int64)
     while need.any():
-        gain = np.where(need > 0, 0.0, -np.inf)  # of reaching each row type
-        reach = np.full(len(have), -np.inf)
+        gain = np.where(need > 0, 0, NEVER)  # of reaching each row type
+        reach = np.full(len(have), NEVER)
         from_row, from_value = np.full(len(have), -1), np.full(len(need), -1)
         for _ in range(len(need) + 1):
-            step = gain[:, None] + worth
+            step = np.where(gain[:, None] > NEVER, gain[:, None] + worth, NEVER)
             better = step.max(axis=0)
-            moved = _more(better, reach)
+            moved = better > reach
             from_row[moved] = step.argmax(axis=0)[moved]
             reach = np.where(moved, better, reach)
-            back = np.where(taken > 0, reach[None, :] - worth, -np.inf)
+            back = np.where(taken > 0, reach[None, :] - worth, NEVER)
             better = back.max(axis=1)
-            moved = _more(better, gain)
+            moved = better > gain
             if not moved.any():
                 break
             from_value[moved] = back.argmax(axis=1)[moved]
             gain = np.where(moved, better, gain)
-        at = int(np.argmax(np.where(have > 0, reach, -np.inf)))
+        at = int(np.argmax(np.where(have > 0, reach, NEVER)))
         path, end = [], at
         while True:
             row = int(from_row[at])
@@ -218,8 +220,16 @@ def _one(layers: np.ndarray, need: np.ndarray, have: np.ndarray) -> np.ndarray:
     return np.array([(layer * taken).sum() for layer in layers])
 
 
-def _more(better: np.ndarray, than: np.ndarray) -> np.ndarray:
-    """By more than a rounding: paths that differ by less would go round in circles."""
-    held = np.isfinite(than)
-    near = np.where(held, np.abs(np.where(held, than, 0)), 0) * 1e-13
-    return better > np.where(held, than + near, -np.inf)
+def _whole(worth: np.ndarray) -> np.ndarray:
+    """Worths as multiples of a small power of two, so small that a sum along a path just fits 64 bits.
+
+    Comparing doubles, two ways of equal worth may each seem better than the other by a rounding, and a path would go round in
+    circles.  What is lost is less than 2^-50 of the greatest worth for each row where there are fewer than 500 types.
+    """
+    most = float(np.abs(worth).max(initial=0.0))
+    steps = 2 * min(worth.shape) + 3
+    return (
+        np.rint(np.ldexp(worth, 61 - steps.bit_length() - frexp(most)[1])).astype(np.int64)
+        if most
+        else np.zeros(worth.shape, np.int64)
+    )

@@ -84,10 +84,10 @@ class Pairs:
         _, rows, total = self.chosen(np.ones(self.high.shape), self.high, eager=True)
         mean = total / rows
         while True:
-            _, rows, total = self.chosen(self.high - mean, self.high)
-            if not rows or total / rows <= mean:
-                return mean
-            mean = total / rows
+            _, many, other = self.chosen(self.high - mean, self.high)
+            if not many or other / many <= mean:
+                return self.rounded(total) / rows
+            mean, rows, total = other / many, many, other
 
     def top(self) -> float:
         row, value = _together(self.groups)
