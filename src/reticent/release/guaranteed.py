@@ -63,13 +63,14 @@ def _matched(tables: Tables, manifest: Manifest, annotated: Annotated, put: Put)
         held,
         int(max(held[0].max(initial=-1), group.max(initial=-1))) + 1,
     )
-    return groups.answer(put.condition, put.aggregate, put.column, lambda rows, _: _under_targets(annotated, rows))
+    return groups.answer(put.condition, put.aggregate, put.column, lambda rows, _, among: _under_targets(annotated, rows, among))
 
 
-def _under_targets(annotated: Annotated, rows: Triple) -> Chances:
+def _under_targets(annotated: Annotated, rows: Triple, among: np.ndarray | None) -> Chances:
     """Every row holds each value with the probability of its group's target."""
     wide = int(rows[1].max(initial=0)) + 1
-    word, at = np.unique(annotated.target_of(rows[0]) * wide + rows[1], return_inverse=True)
+    group = rows[0] if among is None else among[rows[0]]
+    word, at = np.unique(annotated.target_of(group) * wide + rows[1], return_inverse=True)
     number = np.bincount(at.reshape(-1), weights=rows[2], minlength=len(word))
     values = len(annotated.texts)
     return Chances(

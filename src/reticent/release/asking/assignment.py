@@ -14,8 +14,10 @@ from typing import Any
 
 import numpy as np
 
-Triple = tuple[np.ndarray, np.ndarray, np.ndarray]  # group, type, number
-DENSE = 1 << 23  # numbers in a table of groups by value types
+from reticent.kernels.matching_taken import taken_first
+
+Triple = tuple[np.ndarray, np.ndarray, np.ndarray]  # group, type, number; sorted by group
+WIDE = 256  # entries of a group that are sorted by putting each where it belongs
 NEVER = -(1 << 62)  # less than any path is worth
 
 
@@ -38,13 +40,29 @@ class Groups:
 
     @cached_property
     def two(self) -> Two | None:
-        """The groups as rows of two types, or of one, see them; None where there are more, or too much to be held."""
-        kinds = int(self.values[1].max(initial=-1)) + 1
-        types = np.flatnonzero(np.bincount(self.rows[1]))
-        if self.spare.any() or not 1 <= len(types) <= 2 or not 0 < self.many * kinds <= DENSE:
+        """The groups as rows of two types, or of one, see them, or as values of so few do; None where there are more on both sides."""
+        if self.spare.any():
             return None
-        mine = np.bincount(self.rows[0], weights=self.rows[2] * (self.rows[1] == types[0]), minlength=self.many)
-        return Two(int(types[0]), int(types[-1]), mine, _has(self.values, self.many, kinds))
+        for few, side, turned in ((self.rows, self.values, False), (self.values, self.rows, True)):
+            types = np.flatnonzero(np.bincount(few[1]))
+            if 1 <= len(types) <= 2:
+                room = np.bincount(few[0], weights=few[2] * (few[1] == types[0]), minlength=self.many).astype(np.int64)
+                return Two(int(types[0]), int(types[-1]), room, side, turned)
+        return None
+
+    @cached_property
+    def together(self) -> tuple[np.ndarray, np.ndarray]:
+        """(row type, value type) of all pairs that some group has, each once."""
+        turned = self.rows[1].max(initial=0) > self.values[1].max(initial=0)
+        few, side = (self.values, self.rows) if turned else (self.rows, self.values)
+        found = [np.empty((0, 2), np.int64)]
+        for kind in np.flatnonzero(np.bincount(few[1])):
+            here = np.zeros(self.many, bool)
+            here[few[0][few[1] == kind]] = True
+            others = np.flatnonzero(np.bincount(side[1][here[side[0]]]))
+            found.append(np.column_stack([np.full(len(others), kind), others]))
+        pairs = np.concatenate(found)
+        return (pairs[:, 1], pairs[:, 0]) if turned else (pairs[:, 0], pairs[:, 1])
 
     def only(self, group: int) -> Groups:
         rows, values = ((np.zeros((side[0] == group).sum(), np.int64), side[1][side[0] == group], side[2][side[0] == group])
@@ -54,32 +72,53 @@ class Groups:
 
 @dataclass(frozen=True, eq=False)
 class Two:
-    """Rows of a first type, so many in each group, take what gains most over the other; what is taken depends on the order alone."""
+    """Rows of a first type, so many in each group, take what gains most over the other; what is taken depends on the order alone.
+
+    `turned`: values of a first type, so many in each group, are taken by the rows that gain most.
+    """
 
     first: int
     other: int
     room: np.ndarray
-    has: np.ndarray  # (value types, groups)
+    side: Triple
+    turned: bool
     taken: dict[bytes, np.ndarray] = field(default_factory=dict)
 
     def summed(self, layers: tuple[np.ndarray, ...]) -> np.ndarray:
         """What the best matching by the first layer amounts to in each of them, over all groups."""
-        wide = len(self.has)
-        gain = np.array([layer[self.first, :wide] - layer[self.other, :wide] for layer in layers])
-        order = np.argsort(-gain[0], kind="stable")
-        if (key := order.tobytes()) not in self.taken:
-            self.taken[key] = self._taken(order)
-        otherwise = np.array([layer[self.other, :wide] for layer in layers], float) @ self.has.sum(axis=1)
-        return otherwise + gain @ self.taken[key]
+        pair = np.array([(layer.T if self.turned else layer)[[self.first, self.other]] for layer in layers], float)
+        gain, wide = pair[:, 0] - pair[:, 1], pair.shape[2]
+        place = _places(gain[0])
+        if (key := place.tobytes()) not in self.taken:
+            taken = taken_of(self.side, self.room, place)
+            self.taken[key] = np.bincount(self.side[1], weights=taken, minlength=wide)
+        return pair[:, 1] @ np.bincount(self.side[1], weights=self.side[2], minlength=wide) + gain @ self.taken[key]
 
-    def _taken(self, order: np.ndarray) -> np.ndarray:
-        """How many values of each type rows of the first type take, the best first."""
-        left, found = self.room.copy(), np.zeros(len(order))
-        for at in order:
-            taken = np.minimum(left, self.has[at])
-            found[at] = taken.sum()
-            left -= taken
-        return found
+
+def _places(gain: np.ndarray) -> np.ndarray:
+    """The place of each type, that which gains most first."""
+    place = np.empty(len(gain), np.int64)
+    place[np.argsort(-gain, kind="stable")] = np.arange(len(gain))
+    return place
+
+
+def taken_of(side: Triple, room: np.ndarray, place: np.ndarray) -> np.ndarray:
+    """How many of each entry of a side are taken, where `room` of each group are, those of the least place first."""
+    group, kind, number = side
+    size = np.bincount(group, minlength=len(room))
+    until = np.append(0, np.cumsum(size))
+    widest = int(size.max(initial=0))
+    if widest <= WIDE:
+        taken = np.empty(len(group), np.int64)
+        taken_first(until, place[kind], number, room, np.empty(widest, np.int64), taken)
+        return taken
+    order = np.lexsort((place[kind], group))
+    amount = number[order]
+    total = np.cumsum(amount)
+    before = total - amount - np.append(0, total)[until[group]]
+    taken = np.empty(len(group), np.int64)
+    taken[order] = np.clip(room[group] - before, 0, amount)
+    return taken
 
 
 def summed_best(groups: Groups, worth: np.ndarray, *besides: np.ndarray) -> np.ndarray:
@@ -111,6 +150,8 @@ def _sides(groups: Groups, worths: tuple[np.ndarray, ...]) -> tuple[np.ndarray, 
             np.concatenate([rows[1], none]),
             np.concatenate([rows[2], groups.spare[short]]),
         )
+        by_group = np.argsort(rows[0], kind="stable")
+        rows = (rows[0][by_group], rows[1][by_group], rows[2][by_group])
     used = [np.bincount(side[1]) > 0 for side in (rows, values)]
     layers = layers[:, np.flatnonzero(used[0])][:, :, np.flatnonzero(used[1])]
     layers, kind = _alike(layers)
@@ -126,49 +167,16 @@ def _alike(layers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return layers[:, first], kind.reshape(-1)
 
 
-def _room(rows: Triple, many: int) -> np.ndarray:
-    """How many rows of the first type each group has."""
-    return np.bincount(rows[0], weights=rows[2] * (rows[1] == 0), minlength=many)
-
-
-def _has(values: Triple, many: int, kinds: int) -> np.ndarray:
-    """(value types, groups): how many values of each type each group has."""
-    return np.bincount(values[1] * many + values[0], weights=values[2], minlength=many * kinds).reshape(kinds, many)
-
-
 def _two(layers: np.ndarray, rows: Triple, values: Triple, many: int) -> np.ndarray:
     """Of two types of rows, those of the first take the values that gain most."""
     group, kind, number = values
-    room = _room(rows, many)
-    if many * layers.shape[2] <= DENSE:
-        return _taken_first(layers, room, _has(values, many, layers.shape[2]))
-    second = layers[:, -1]
-    found = np.array([np.bincount(group, weights=number * layer[kind], minlength=many) for layer in second])
+    found = np.array([np.bincount(group, weights=number * layer[kind], minlength=many) for layer in layers[:, -1]])
     if layers.shape[1] == 1:
         return found
     gain = layers[:, 0] - layers[:, 1]
-    order = np.lexsort((-gain[0][kind], group))
-    group, kind, number = group[order], kind[order], number[order]
-    until = np.cumsum(number)
-    starts = np.flatnonzero(np.diff(group, prepend=-1))
-    before = until - number - np.repeat((until - number)[starts], np.diff(np.append(starts, len(group))))
-    taken = np.clip(room[group].astype(np.int64) - before, 0, number)
+    room = np.bincount(rows[0], weights=rows[2] * (rows[1] == 0), minlength=many).astype(np.int64)
+    taken = taken_of(values, room, _places(gain[0]))
     return found + np.array([np.bincount(group, weights=taken * layer[kind], minlength=many) for layer in gain])
-
-
-def _taken_first(layers: np.ndarray, room: np.ndarray, has: np.ndarray) -> Any:
-    """The same without sorting rows: the types of values by what they gain."""
-    gain = layers[:, 0] - layers[:, -1]
-    left, found = room, np.zeros((len(layers), len(room)))
-    for at in np.argsort(-gain[0], kind="stable"):
-        taken = np.minimum(left, has[at])
-        left = left - taken
-        for total, more, otherwise in zip(found, gain[:, at], layers[:, -1, at], strict=True):
-            if more:
-                total += more * taken
-            if otherwise:
-                total += otherwise * has[at]
-    return found
 
 
 def _by_paths(layers: np.ndarray, rows: Triple, values: Triple, many: int) -> np.ndarray:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import polars as pl
@@ -17,9 +18,10 @@ from reticent.release.asking.independent import between, extreme, tidy
 from reticent.release.asking.laid import DENSE, Laid, by_column, laid
 from reticent.release.asking.matched import Pairs
 from reticent.release.asking.pieces import Pieces
-from reticent.release.asking.rows import Rows
+from reticent.release.asking.rows import Listed, Rows
 
 Triple = tuple[np.ndarray, np.ndarray, np.ndarray]
+FEW = 4  # groups are looked at alone where at most one row in so many may be selected
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,16 +35,17 @@ class Grouped:
     last: np.ndarray
     held: Triple  # group, which of the published values, how many
     many: int
+    among: np.ndarray | None = None  # where these are some of the groups of the release: which
 
     def answer(
         self,
         condition: Condition | None,
         aggregate: str,
         column: str | None,
-        chances: Callable[[Triple, Triple], Chances],
+        chances: Callable[[Triple, Triple, np.ndarray | None], Chances],
     ) -> Answer:
         """`chances`: of the rows and the published values of each group, those that are alike to the question taken together."""
-        spare = self._spare()
+        spare = self.spare
         sensitive = str(self.values.name)
         asked = by_column(condition)
         names = [name for name in dict.fromkeys([*asked, *([column] if column else [])]) if name != sensitive]
@@ -58,28 +61,60 @@ class Grouped:
         kinds, kind = _kinds(meets, number)
         met_by = meets[kinds]
         held = None if number is None else number[kinds]
-        rows = _counted(self.group, kind[cells.of_row])
         own = numbers_of(self.values) if column == sensitive and values.low is not None else None
+        inside = meets.any(axis=1)
+        if inside.any() and int(cells.counted()[inside].sum()) * FEW < len(self.group):
+            part, rows = self._part(cells, kind, inside)
+            return part._answer(rows, spare[part.among], met_by, values, held, own, aggregate, chances)
+        rows = _counted(self.group, kind[cells.of_row])
         return self._answer(rows, spare, met_by, values, held, own, aggregate, chances)
 
-    def _spare(self) -> np.ndarray:
+    def _part(self, cells: Laid, kind: np.ndarray, inside: np.ndarray) -> tuple[Grouped, Triple]:
+        """The groups that have a row which may be selected, and their rows: all others of a group are of one type."""
+        chosen = cells.combined.listed.places(np.flatnonzero(inside))
+        here = np.zeros(self.many, bool)
+        here[self.group[chosen]] = True
+        among = np.flatnonzero(here)
+        group = (np.cumsum(here) - 1)[self.group[chosen]]
+        rest = self.people[among] - np.bincount(group, minlength=len(among))
+        outside = np.full(len(among), kind[np.argmin(inside)])
+        rows = _counted(
+            np.concatenate([group, np.arange(len(among))]),
+            np.concatenate([kind[cells.of_row[chosen]], outside]),
+            np.concatenate([np.ones(len(group), np.int64), rest]),
+        )
+        places = self.listed.places(among)
+        held = ((np.cumsum(here) - 1)[self.held[0][places]], self.held[1][places], self.held[2][places])
+        return replace(self, held=held, many=len(among), among=among), rows
+
+    @cached_property
+    def people(self) -> np.ndarray:
+        """The rows of each group."""
+        return np.bincount(self.group, minlength=self.many)
+
+    @cached_property
+    def listed(self) -> Listed:
+        """Which published values each group has."""
+        return Listed.of(self.held[0], self.many)
+
+    @cached_property
+    def spare(self) -> np.ndarray:
         """The values of each group that no row takes.
 
         A release that was forged may have values that are no nodes, or groups with fewer values than rows: it is refused.
         """
-        people = np.bincount(self.group, minlength=self.many)
         values = np.bincount(self.held[0], weights=self.held[2], minlength=self.many)
-        if (self.held[1] < 0).any() or (people > values).any():
+        if (self.held[1] < 0).any() or (self.people > values).any():
             raise BundleDamaged(
                 "The groups of the release lack values for their rows, or hold some that it does not list."
             )
-        return values.astype(np.int64) - people
+        return values.astype(np.int64) - self.people
 
     def _answer(self, rows: Triple, spare: np.ndarray, meets: np.ndarray, values: Axis, held: np.ndarray | None, number: np.ndarray | None,
-                aggregate: str, chances: Callable[[Triple, Triple], Chances]) -> Answer:  # fmt: skip
+                aggregate: str, chances: Callable[[Triple, Triple, np.ndarray | None], Chances]) -> Answer:  # fmt: skip
         piece = values.may.argmax(axis=1)
         pairs = self._pairs(rows, spare, meets, piece, held, number)
-        of = chances(pairs.groups.rows, pairs.groups.values)
+        of = chances(pairs.groups.rows, pairs.groups.values, self.among)
         selected = meets[of.kind, piece[of.value]]
         weight = of.rows * of.chance * selected
         if aggregate == "count":
