@@ -103,12 +103,12 @@ class Anatomized:
         if "held" not in question.known:
             question.known["held"] = _held(tables["sensitive"], manifest.sensitive.name)
         held, values = question.known["held"]
-        groups = question.known.get("groups") if question.where is None else None
-        if groups is None:
+        if "groups" not in put.known:
             places, group = np.arange(len(values)), tables["quasi"][GROUP].to_numpy().astype(np.int64)
-            groups = Grouped(put.rows, group, values, places, places, held, max(map(_groups, tables.values())))
-            if question.where is None:
-                question.known["groups"] = groups
+            put.known["groups"] = Grouped(
+                put.rows, group, values, places, places, held, max(map(_groups, tables.values()))
+            )
+        groups: Grouped = put.known["groups"]
         return groups.answer(put.condition, put.aggregate, put.column, _alike)
 
     def readme(self, manifest: Manifest) -> str:
@@ -174,8 +174,7 @@ def _one_value_after_the_other(rows: Triple, held: Triple, size: np.ndarray, val
     found = []
     for value in values:
         here = held[1] == value
-        number = np.zeros(len(size), np.int64)
-        np.add.at(number, held[0][here], held[2][here])
+        number = np.bincount(held[0], weights=held[2] * here, minlength=len(size)).astype(np.int64)
         great = int(size.max(initial=0)) + 1
         word, many = compact(number * great + size, great * great)
         share = np.zeros(many)

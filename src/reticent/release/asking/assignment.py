@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import frexp
-from typing import Any
 
 import numpy as np
 
@@ -110,7 +109,7 @@ def taken_of(side: Triple, room: np.ndarray, place: np.ndarray) -> np.ndarray:
     widest = int(size.max(initial=0))
     if widest <= WIDE:
         taken = np.empty(len(group), np.int64)
-        taken_first(until, place[kind], number, room, np.empty(widest, np.int64), taken)
+        taken_first(until, place[kind], np.require(number, np.int64, "CW"), room, np.empty(widest, np.int64), taken)
         return taken
     order = np.lexsort((place[kind], group))
     amount = number[order]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain
 from typing import Any, cast
 
@@ -23,6 +23,7 @@ from reticent.release.reading.tree import Tree
 from reticent.table.types import typed
 
 DENSE = 1 << 23  # how far apart numbers lie that are counted without sorting
+KEPT = 16  # axes
 FAR = 1 << 62  # where whole numbers end that may be anything
 
 
@@ -54,7 +55,7 @@ class Listed:
     def of(cls, number: np.ndarray, many: int) -> Listed:
         until = np.append(0, np.cumsum(np.bincount(number, minlength=many)))
         order = np.empty(len(number), np.int64)
-        by_group(np.ascontiguousarray(number, np.int64), until[:-1].copy(), order)
+        by_group(np.require(number, np.int64, "CW"), until[:-1].copy(), order)
         return cls(order, until)
 
     def places(self, numbers: np.ndarray) -> np.ndarray:
@@ -75,6 +76,7 @@ class Rows:
     labels: dict[str, ColumnEntry]
     numbered: dict[str, tuple[np.ndarray, pl.Series]] = field(default_factory=dict)
     combined: dict[tuple[str, ...], Combined] = field(default_factory=dict)
+    axes: dict[tuple[str, tuple[Atom, ...]], Axis] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.frame)
@@ -87,6 +89,18 @@ class Rows:
         return self.numbered[name]
 
     def axis(self, name: str, asked: Sequence[Atom]) -> Axis:
+        return self.kept(name, asked, partial(self._axis, name))
+
+    def kept(self, name: str, asked: Sequence[Atom], make: Callable[[Sequence[Atom]], Axis]) -> Axis:
+        """An axis that the question before needed too, as it was; GROUP BY asks the same of most columns again and again."""
+        key = (name, tuple(asked))
+        if key not in self.axes:
+            while len(self.axes) >= KEPT:
+                self.axes.pop(next(iter(self.axes)), None)
+            self.axes[key] = make(asked)
+        return self.axes[key]
+
+    def _axis(self, name: str, asked: Sequence[Atom]) -> Axis:
         code, distinct = self.codes(name)
         if name not in self.labels:
             return of_values(name, code, distinct, asked)
