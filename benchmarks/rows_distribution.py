@@ -48,7 +48,7 @@ kept = tempfile.mkdtemp()
 atexit.register(shutil.rmtree, kept, ignore_errors=True)
 rt.publish(job, to=kept + "/release")
 """
-ASK = 'rt.open(kept + "/release").query(f"SELECT AVG({sensitive}) FROM r WHERE age BETWEEN 30 AND 50 AND gender = \'female\'")'
+ASK = 'rt.open(kept + "/release").query(f"SELECT AVG({sensitive}) FROM release WHERE age BETWEEN 30 AND 50 AND gender = \'female\'")'
 
 
 def algorithm_1() -> Row:

@@ -53,7 +53,7 @@ elif kind == "generalized":
 else:
     asked.matched(given)
 """
-ASK = 'release.query(f"SELECT COUNT(*) FROM r WHERE age BETWEEN 30 AND 50 AND {sensitive} < 20")'
+ASK = 'release.query(f"SELECT COUNT(*) FROM release WHERE age BETWEEN 30 AND 50 AND {sensitive} < 20")'
 
 
 def row(kind: str, setup: str, code: str, at_most: float) -> Callable[[], Row]:

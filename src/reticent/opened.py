@@ -48,6 +48,7 @@ class Release:
         self.folder = Path(folder)
         # What was just published was verified when it was audited, and its digest is in the ledger.
         self.manifest: Manifest = bundle.verify(self.folder) if owned is None else bundle.read_manifest(self.folder)
+        self._known: dict[str, Any] = {}  # what questions found of the tables
         self._owned = owned  # what save() writes to the owner's folder; None for a release that was opened
         if owned is not None and owned.get("temporary"):
             weakref.finalize(self, staging.discard, self.folder)
@@ -135,7 +136,7 @@ class Release:
         """
         from reticent.query import ask
 
-        return ask(self.tables, self.manifest, sql, level=level, by=by)
+        return ask(self.tables, self.manifest, sql, level=level, by=by, known=self._known)
 
     @door(questions=_questions, source=optional(place), level=share, by=text)
     def measure(

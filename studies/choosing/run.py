@@ -1,6 +1,6 @@
 """Advice beside the full comparison:  python -m studies.choosing.run [TABLE ...] [--promise NAME] [--part questions|learning]
 
-full-<table>.csv: every method that keeps a promise, and the trivial sanitizations, measured on all rows, three runs (two of learning);
+full-<table>.csv: every method that keeps a promise, and the trivial sanitizations, measured on all rows, three runs;
 of a figure that decides, the least and the most too.
 advice-<table>.csv: for each purpose what the full comparison ranks first, what `rt.advise` says on all rows, everything drawn anew, and
 what it says from 3,000 of them.
@@ -28,7 +28,7 @@ from studies.beta_likeness import tables
 RESULTS = Path(__file__).parent / "results"
 FULL, ROWS = 20_000, 3_000
 PARTS = {"questions": ("counts", "averages", "sharing-rows"), "learning": ("classification",)}
-RUNS = {"questions": 3, "learning": 2}
+RUNS = 3
 SEED, ANEW = 1, 11
 """Of the full comparison, and of advice: nothing that is drawn is the same."""
 TABLES = ("adult", "census", "teachers")
@@ -95,7 +95,7 @@ def studied(
     full, advised = [], []
     for promise, part in product(promised, parts):
         job = rt.Job(columns=columns, promises=[PROMISES[promise]], release=rt.Output(undeclared="drop"))
-        how: dict[str, Any] = {"frame": frame, "methods": list(methods), "runs": runs or RUNS[part], "progress": say}
+        how: dict[str, Any] = {"frame": frame, "methods": list(methods), "runs": runs or RUNS, "progress": say}
         learning = {"classification": part == "learning", "attacks": []}
         compared, anew = (rt.compare(job, seed=seed, **learning, **how) for seed in (SEED, ANEW))
         full += [{"promise": promise, **row} for row in shown(compared, part)]

@@ -1,6 +1,7 @@
 """What SQL answers, over every table that a release leaves possible: by enumeration, with three-valued logic.
 
-A condition is a nested tuple: ("and" | "or", a, b), ("not", a), ("null", column) or (test, column, value).  A row is a dict.
+A condition is a nested tuple: ("and" | "or", a, b), ("not", a), ("null", column), (test, column, value),
+("between", column, (low, high)) or ("in", column, values).  A row is a dict.
 """
 
 from __future__ import annotations
@@ -26,7 +27,11 @@ def holds(condition, row):
     value = row[condition[1]]
     if condition[0] == "null":
         return value is None
-    return None if value is None else TESTS[condition[0]](value, condition[2])
+    if value is None:
+        return None
+    if condition[0] == "between":
+        return condition[2][0] <= value <= condition[2][1]
+    return value in condition[2] if condition[0] == "in" else TESTS[condition[0]](value, condition[2])
 
 
 def outcome(condition, column, row):

@@ -164,10 +164,10 @@ def test_any_contiguous_subdomain_can_be_better_than_nodes():
 @pytest.mark.parametrize(
     ("question", "lower", "upper"),
     [
-        ("SELECT AVG(salary) FROM r WHERE gender = 'F'", 35, 55),
-        ("SELECT AVG(salary) FROM r WHERE area = '912'", 110 / 3, 160 / 3),
-        ("SELECT AVG(salary) FROM r WHERE area = '913'", 140 / 4, 220 / 4),
-        ("SELECT SUM(salary) FROM r WHERE area = '911'", 180, 180),
+        ("SELECT AVG(salary) FROM release WHERE gender = 'F'", 35, 55),
+        ("SELECT AVG(salary) FROM release WHERE area = '912'", 110 / 3, 160 / 3),
+        ("SELECT AVG(salary) FROM release WHERE area = '913'", 140 / 4, 220 / 4),
+        ("SELECT SUM(salary) FROM release WHERE area = '911'", 180, 180),
     ],
 )
 def test_the_bounds_of_section_2(question, lower, upper):
@@ -176,7 +176,7 @@ def test_the_bounds_of_section_2(question, lower, upper):
 
 
 def test_with_a_fake_the_average_of_912_is_within_40_and_50():
-    found = published(fakes=1).query("SELECT AVG(salary) FROM r WHERE area = '912'")
+    found = published(fakes=1).query("SELECT AVG(salary) FROM release WHERE area = '912'")
     assert (found.lower, found.upper) == (40, 50)
 
 

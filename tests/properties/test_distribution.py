@@ -17,11 +17,11 @@ from tests.oracle import distribution as oracle
 TARGETS = ["source", "uniform", "group", {"normal": {"mean": 30, "std": 15}}, {"zipf": {"s": 1}},
            {"nearest": {"model": "probabilistic-l-diversity", "l": 2}}]  # fmt: skip
 QUESTIONS = [
-    "SELECT {} FROM r WHERE age BETWEEN 25 AND 45 AND NOT region = 'North'",
-    "SELECT {} FROM r WHERE age >= 40 OR region IN ('South', 'West')",
-    "SELECT {} FROM r WHERE region IS NULL OR age <> 30",
-    "SELECT region, {} FROM r WHERE age < 50 GROUP BY region",
-    "SELECT {} FROM r WHERE age > 200",
+    "SELECT {} FROM release WHERE age BETWEEN 25 AND 45 AND NOT region = 'North'",
+    "SELECT {} FROM release WHERE age >= 40 OR region IN ('South', 'West')",
+    "SELECT {} FROM release WHERE region IS NULL OR age <> 30",
+    "SELECT region, {} FROM release WHERE age < 50 GROUP BY region",
+    "SELECT {} FROM release WHERE age > 200",
 ]
 
 
@@ -47,8 +47,8 @@ def job(target="source", distance=0.2, arity=2, **how) -> rt.Job:
 
 def truth(frame: pl.DataFrame, question: str):
     with closing(sqlite3.connect(":memory:")) as connection:
-        connection.execute("CREATE TABLE r (age INTEGER, region TEXT, income)")
-        connection.executemany("INSERT INTO r VALUES (?, ?, ?)", frame.iter_rows())
+        connection.execute("CREATE TABLE release (age INTEGER, region TEXT, income)")
+        connection.executemany("INSERT INTO release VALUES (?, ?, ?)", frame.iter_rows())
         return connection.execute(question).fetchall()
 
 
@@ -83,8 +83,8 @@ def asked():
     for aggregate in ("COUNT(*)", "SUM(income)", "AVG(income)", "MIN(income)", "MAX(income)"):
         for question in QUESTIONS:
             yield question.format(aggregate)
-    yield "SELECT COUNT(*) FROM r WHERE age < 45 AND income > 20"
-    yield "SELECT region, COUNT(*) FROM r WHERE income IN (10, 30, 1.5) GROUP BY region"
+    yield "SELECT COUNT(*) FROM release WHERE age < 45 AND income > 20"
+    yield "SELECT region, COUNT(*) FROM release WHERE income IN (10, 30, 1.5) GROUP BY region"
 
 
 def as_list(found):
@@ -153,9 +153,9 @@ def test_the_bounds_are_tight():
         for selected in range(1, 5):
             reached = oracle.bounds(entries, domain, selected)
             for name, (least, most) in reached.items():
-                found = release.query(f"SELECT {name}(income) FROM r WHERE age < {selected}")
+                found = release.query(f"SELECT {name}(income) FROM release WHERE age < {selected}")
                 assert (found.lower, found.upper) == (least, most)
-            found = release.query(f"SELECT COUNT(*) FROM r WHERE age < {selected} AND income <= 20")
+            found = release.query(f"SELECT COUNT(*) FROM release WHERE age < {selected} AND income <= 20")
             assert (found.lower, found.upper) == oracle.count_bounds(
                 entries, domain, selected, {v for v in domain if v <= 20}
             )

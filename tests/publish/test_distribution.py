@@ -132,10 +132,10 @@ def test_categories_are_published_too(how):
     frame = people().with_columns(pl.col("income").replace_strict({v * 10: "abcdefgh"[v - 1] for v in range(1, 9)}))
     release = rt.publish(job("uniform", how=how), frame=frame)
     assert rt.audit(release, source=frame).kept
-    found = release.query("SELECT COUNT(*) FROM r WHERE income IN ('a', 'b')")
+    found = release.query("SELECT COUNT(*) FROM release WHERE income IN ('a', 'b')")
     assert found.lower <= frame["income"].is_in(["a", "b"]).sum() <= found.upper
     with pytest.raises(rt.RequestError, match="SUM"):
-        release.query("SELECT SUM(income) FROM r")
+        release.query("SELECT SUM(income) FROM release")
 
 
 def test_a_stewards_hierarchy_is_used_and_may_be_uneven():
@@ -179,7 +179,7 @@ def test_carried_columns_stay_with_their_row_and_csv_reads_back():
     )
     release = rt.publish(made, frame=frame)
     assert rt.audit(release, source=frame).kept
-    assert release.query("SELECT COUNT(*) FROM r WHERE note = 'x'").estimate == 20
+    assert release.query("SELECT COUNT(*) FROM release WHERE note = 'x'").estimate == 20
 
 
 @pytest.mark.parametrize("file", ["sensitive", "bounds", "target"])
@@ -218,20 +218,20 @@ def test_a_forged_value_is_found_against_the_source():
 @pytest.mark.parametrize(
     ("question", "why"),
     [
-        ("SELECT MEDIAN(income) FROM r", "not understood"),
-        ("DELETE FROM r", "not understood"),
-        ("SELECT SUM(region) FROM r", "no numbers"),
-        ("SELECT COUNT(*) FROM r WHERE income > age", "one column with a value"),
-        ("SELECT COUNT(*) FROM r WHERE town = 'x'", "no column 'town'"),
-        ("SELECT COUNT(*) FROM r WHERE region LIKE 'N%'", "Like"),
-        ("SELECT COUNT(*) FROM r WHERE age > 'old'", "compared with a text"),
-        ("SELECT COUNT(*) FROM r, s", "JOIN"),
-        ("SELECT COUNT(*) FROM (SELECT * FROM r)", "one table"),
-        ("SELECT COUNT(*) OVER () FROM r", "Window"),
-        ("SELECT region FROM r GROUP BY region", "no aggregate"),
-        ("SELECT COUNT(DISTINCT income) FROM r", "DISTINCT"),
-        ("SELECT age, COUNT(*) FROM r", "GROUP BY"),
-        ("SELECT COUNT(*) FROM r ORDER BY age", "ORDER BY"),
+        ("SELECT MEDIAN(income) FROM release", "not understood"),
+        ("DELETE FROM release", "not understood"),
+        ("SELECT SUM(region) FROM release", "no numbers"),
+        ("SELECT COUNT(*) FROM release WHERE income > age", "one column with a value"),
+        ("SELECT COUNT(*) FROM release WHERE town = 'x'", "no column 'town'"),
+        ("SELECT COUNT(*) FROM release WHERE region LIKE 'N%'", "LIKE"),
+        ("SELECT COUNT(*) FROM release WHERE age > 'old'", "compared with a text"),
+        ("SELECT COUNT(*) FROM release, s", "JOIN"),
+        ("SELECT COUNT(*) FROM (SELECT * FROM release)", "question within a question"),
+        ("SELECT COUNT(*) OVER () FROM release", "window"),
+        ("SELECT region FROM release GROUP BY region", "no aggregate"),
+        ("SELECT COUNT(DISTINCT income) FROM release", "DISTINCT"),
+        ("SELECT age, COUNT(*) FROM release", "GROUP BY"),
+        ("SELECT COUNT(*) FROM release ORDER BY age", "ORDER BY"),
         ("what?", "understood"),
     ],
 )
@@ -244,7 +244,7 @@ def test_sql_that_is_not_understood_is_refused_by_name(asked, question, why):
 def test_other_kinds_are_counted_by_the_same_words():
     frame = people()
     made = rt.Job(columns=COLUMNS, promises=[rt.ProbabilisticLDiversity(2)], method=rt.Anatomy())
-    found = rt.publish(made, frame=frame).query("SELECT COUNT(*) FROM r WHERE age < 40 AND income >= 50")
+    found = rt.publish(made, frame=frame).query("SELECT COUNT(*) FROM release WHERE age < 40 AND income >= 50")
     assert found.lower <= len(frame.filter((pl.col("age") < 40) & (pl.col("income") >= 50))) <= found.upper
 
 
@@ -261,7 +261,7 @@ def test_the_command_asks_prints_and_runs_elsewhere(tmp_path, capsys):
     assert json.loads(capsys.readouterr().out) == pytest.approx(here)
     assert main(["query", str(tmp_path / "release"), question, "--print-sql", "duckdb", "--table", "people"]) == 0
     assert 'FROM "people_quasi"' in capsys.readouterr().out
-    assert main(["query", str(tmp_path / "release"), "SELECT region, COUNT(*) FROM r GROUP BY region"]) == 0
+    assert main(["query", str(tmp_path / "release"), "SELECT region, COUNT(*) FROM release GROUP BY region"]) == 0
     assert "North" in capsys.readouterr().out
     assert main(["query", str(tmp_path / "release"), "SELECT"]) == 1
     assert main(["attack", str(tmp_path / "release"), "--as", "algorithm", "--json"]) == 0
@@ -317,7 +317,7 @@ def test_negative_decimal_and_large_numbers_keep_their_bounds(format, numbers):
     release = rt.publish(made, frame=frame)
     assert rt.audit(release, source=frame, job=made).kept
     for name in ("sum", "min", "max", "mean"):
-        found = release.query(f"SELECT {name if name != 'mean' else 'avg'}(income) FROM r WHERE age > 30")
+        found = release.query(f"SELECT {name if name != 'mean' else 'avg'}(income) FROM release WHERE age > 30")
         true = getattr(frame.filter(pl.col("age") > 30)["income"], name)()
         assert found.lower <= true <= found.upper
 
@@ -330,7 +330,7 @@ def test_sums_that_do_not_fit_are_refused():
 def test_the_labels_of_a_generalized_release_are_not_read_by_plain_sql():
     made = rt.Job(columns=COLUMNS, promises=[rt.KAnonymity(5)])
     with pytest.raises(rt.RequestError, match="labels"):
-        rt.publish(made, frame=people()).sql("SELECT COUNT(*) FROM r", "duckdb")
+        rt.publish(made, frame=people()).sql("SELECT COUNT(*) FROM release", "duckdb")
 
 
 @pytest.mark.parametrize("within", ["sa-only", "qi-sa", "hilbert"])

@@ -16,6 +16,10 @@ def sql(condition) -> str:
         return f"NOT ({sql(condition[1])})"
     if condition[0] == "null":
         return f"{condition[1]} IS NULL"
+    if condition[0] == "between":
+        return f"{condition[1]} BETWEEN {' AND '.join(map(literal, condition[2]))}"
+    if condition[0] == "in":
+        return f"{condition[1]} IN ({', '.join(map(literal, condition[2]))})"
     return f"{condition[1]} {condition[0]} {literal(condition[2])}"
 
 
@@ -30,6 +34,9 @@ def condition(rng, constants: dict, depth: int = 2):
     column = list(constants)[rng.integers(len(constants))]
     if rng.random() < 0.1:
         return "null", column
+    if rng.random() < 0.2:
+        some = [constants[column][at] for at in rng.integers(len(constants[column]), size=2)]
+        return ("in" if isinstance(some[0], str) or rng.random() < 0.5 else "between"), column, tuple(some)
     tests = ("=", "<>") if isinstance(constants[column][0], str) else ("=", "<>", "<", "<=", ">", ">=")
     return (
         tests[rng.integers(len(tests))],

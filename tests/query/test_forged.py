@@ -10,7 +10,7 @@ from reticent.errors import BundleDamaged
 from reticent.query import ask
 from tests.query import worlds
 
-ASKED = "SELECT COUNT(*) FROM r WHERE age < 3 AND town = 'a' AND pay > 10"
+ASKED = "SELECT COUNT(*) FROM release WHERE age < 3 AND town = 'a' AND pay > 10"
 
 
 @pytest.mark.parametrize("label", ["[3, 1]", "[1, canary]", "canary", "[1, 99999999999999999999999999]", '"canary'])

@@ -13,9 +13,9 @@ from tests.query import redraws
 
 LIST = """
 -- how many are there?
-SELECT COUNT(*) FROM people WHERE age < 33;
-SELECT town, AVG(pay), MAX(age) FROM people WHERE pay > 10 GROUP BY town;
-SELECT COUNT(*) FROM people WHERE age > 100
+SELECT COUNT(*) FROM release WHERE age < 33;
+SELECT town, AVG(pay), MAX(age) FROM release WHERE pay > 10 GROUP BY town;
+SELECT COUNT(*) FROM release WHERE age > 100
 """
 
 
@@ -45,8 +45,8 @@ def test_a_list_is_measured_against_the_source_by_a_call_and_by_the_command(rele
     redraws.people(200).write_csv(tmp_path / "people.csv")
     told = release.measure(tmp_path / "asked.sql", source=redraws.people(200))
     assert told == measured(release.tables, release.manifest, questions_in(tmp_path / "asked.sql"), redraws.people(200))
-    assert release.measure(["SELECT COUNT(*) FROM r WHERE age < 33"]) == [
-        {"question": "SELECT COUNT(*) FROM r WHERE age < 33", **release.query("SELECT COUNT(*) FROM r WHERE age < 33").to_dict()}
+    assert release.measure(["SELECT COUNT(*) FROM release WHERE age < 33"]) == [
+        {"question": "SELECT COUNT(*) FROM release WHERE age < 33", **release.query("SELECT COUNT(*) FROM release WHERE age < 33").to_dict()}
     ]  # fmt: skip
     words = ["query", str(tmp_path / "release"), "--file", str(tmp_path / "asked.sql"), "--source"]
     assert main([*words, str(tmp_path / "people.csv"), "--json"]) == 0
@@ -57,18 +57,18 @@ def test_a_list_is_measured_against_the_source_by_a_call_and_by_the_command(rele
     (tmp_path / "words.csv").write_text("age,town,pay\nold,a,10\n")
     assert main([*words, str(tmp_path / "words.csv")]) == 1
     assert "'age' of the source do not read" in capsys.readouterr().err
-    assert main(["query", str(tmp_path / "release"), "SELECT COUNT(*) FROM r", "--source", "people.csv"]) == 1
+    assert main(["query", str(tmp_path / "release"), "SELECT COUNT(*) FROM release", "--source", "people.csv"]) == 1
     assert "--file" in capsys.readouterr().err
 
 
 def test_a_list_is_answered_at_the_level_asked_for(tmp_path, capsys):
     job = rt.Job(columns=redraws.COLUMNS, promises=[rt.BetaLikeness(3)], method=rt.BetaPerturbation())
     rt.publish(job, frame=redraws.people(200), seed=1, to=tmp_path / "release")
-    (tmp_path / "asked.sql").write_text("SELECT COUNT(*) FROM people WHERE pay = 10")
+    (tmp_path / "asked.sql").write_text("SELECT COUNT(*) FROM release WHERE pay = 10")
     words = ["query", str(tmp_path / "release"), "--file", str(tmp_path / "asked.sql"), "--json", "--by", "em"]
     assert main([*words, "--level", "0.5"]) == 0
     (line,) = json.loads(capsys.readouterr().out)
-    answer = rt.open(tmp_path / "release").query("SELECT COUNT(*) FROM people WHERE pay = 10", level=0.5, by="em")
+    answer = rt.open(tmp_path / "release").query("SELECT COUNT(*) FROM release WHERE pay = 10", level=0.5, by="em")
     assert {name: value for name, value in line.items() if name != "question"} == answer.to_dict()
 
 
@@ -80,13 +80,13 @@ def test_the_command_answers_a_file(release, tmp_path, capsys):
     assert main(["query", folder, "--file", str(tmp_path / "asked.sql")]) == 0
     assert "MAX(age)" in capsys.readouterr().out
     assert main(["query", folder]) == 1
-    assert main(["query", folder, "SELECT COUNT(*) FROM r", "--file", str(tmp_path / "asked.sql")]) == 1
+    assert main(["query", folder, "SELECT COUNT(*) FROM release", "--file", str(tmp_path / "asked.sql")]) == 1
     assert main(["query", folder, "--file", str(tmp_path / "absent.sql")]) != 0
 
 
 def test_a_list_with_one_bad_question_is_not_answered_in_part(release, tmp_path):
-    (tmp_path / "asked.sql").write_text(LIST + "; SELECT MEDIAN(age) FROM people")
-    with pytest.raises(rt.RequestError, match="Median"):
+    (tmp_path / "asked.sql").write_text(LIST + "; SELECT MEDIAN(age) FROM release")
+    with pytest.raises(rt.RequestError, match="MEDIAN"):
         measured(release.tables, release.manifest, questions_in(tmp_path / "asked.sql"))
     with pytest.raises(rt.RequestError, match="lacks 1 column"):
-        measured(release.tables, release.manifest, ["SELECT COUNT(*) FROM r"], redraws.people(9).drop("town"))
+        measured(release.tables, release.manifest, ["SELECT COUNT(*) FROM release"], redraws.people(9).drop("town"))

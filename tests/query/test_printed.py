@@ -10,10 +10,10 @@ from reticent.query.database import ask_at
 from tests.query import redraws
 
 QUESTIONS = [
-    "SELECT COUNT(*) FROM r WHERE age < 33",
-    "SELECT COUNT(*) FROM r WHERE age < 33 AND pay IN (10, 40)",
-    "SELECT town, COUNT(*) FROM r WHERE NOT (pay = 20 OR pay > 40) AND age >= 30 GROUP BY town",
-    "SELECT COUNT(*) FROM r WHERE age > 99 AND pay = 10",
+    "SELECT COUNT(*) FROM release WHERE age < 33",
+    "SELECT COUNT(*) FROM release WHERE age < 33 AND pay IN (10, 40)",
+    "SELECT town, COUNT(*) FROM release WHERE NOT (pay = 20 OR pay > 40) AND age >= 30 GROUP BY town",
+    "SELECT COUNT(*) FROM release WHERE age > 99 AND pay = 10",
 ]
 
 
@@ -38,11 +38,11 @@ def test_a_database_gives_the_same_numbers(release, tmp_path, database):
 @pytest.mark.parametrize(
     ("question", "why"),
     [
-        ("SELECT AVG(pay) FROM r", "AVG"),
-        ("SELECT COUNT(*), SUM(pay) FROM r", "2 aggregates"),
-        ("SELECT COUNT(*) FROM r WHERE age < 30 OR pay = 10", "mixes"),
-        ("SELECT COUNT(*) FROM r GROUP BY pay", "GROUP BY"),
-        ("SELECT SUM(age) FROM r", "another column"),
+        ("SELECT AVG(pay) FROM release", "AVG"),
+        ("SELECT COUNT(*), SUM(pay) FROM release", "2 aggregates"),
+        ("SELECT COUNT(*) FROM release WHERE age < 30 OR pay = 10", "mixes"),
+        ("SELECT COUNT(*) FROM release GROUP BY pay", "GROUP BY"),
+        ("SELECT SUM(age) FROM release", "another column"),
     ],
 )
 def test_what_plain_sql_cannot_give_is_refused_by_name(release, question, why):
@@ -52,10 +52,10 @@ def test_what_plain_sql_cannot_give_is_refused_by_name(release, question, why):
 
 REDRAWN = [
     *QUESTIONS,
-    "SELECT SUM(pay) FROM r WHERE town = 'a'",
-    "SELECT AVG(pay) FROM r",
-    "SELECT town, AVG(pay) FROM r WHERE age < 45 GROUP BY town",
-    "SELECT COUNT(*) FROM r WHERE age = 24 AND pay = 10",
+    "SELECT SUM(pay) FROM release WHERE town = 'a'",
+    "SELECT AVG(pay) FROM release",
+    "SELECT town, AVG(pay) FROM release WHERE age < 45 GROUP BY town",
+    "SELECT COUNT(*) FROM release WHERE age = 24 AND pay = 10",
 ]
 
 
@@ -88,14 +88,14 @@ def test_values_that_are_texts_are_quoted(tmp_path):
     release = rt.publish(job, frame=frame, seed=1)
     url = f"duckdb:///{tmp_path}/r.db"
     release.to_database(url, "people")
-    question = "SELECT COUNT(*) FROM r WHERE pay = 'it''s' AND age > 30"
+    question = "SELECT COUNT(*) FROM release WHERE pay = 'it''s' AND age > 30"
     assert ask_at(release.manifest, question, url, "people").estimate == pytest.approx(release.query(question).estimate)
 
 
 def test_what_redrawn_values_do_not_say_is_refused_by_name(redrawn):
     for question, why in (
-        ("SELECT MIN(pay) FROM r", "MIN"),
-        ("SELECT COUNT(*) FROM r WHERE age < 30 OR pay = 10", "mixes"),
+        ("SELECT MIN(pay) FROM release", "MIN"),
+        ("SELECT COUNT(*) FROM release WHERE age < 30 OR pay = 10", "mixes"),
     ):
         with pytest.raises(rt.RequestError, match=why):
             redrawn.sql(question, "duckdb")

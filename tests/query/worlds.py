@@ -15,9 +15,15 @@ import polars as pl
 import reticent as rt
 from tests.oracle import asking as oracle
 
-CONSTANTS = {"age": [0, 1, 2, 3, 4, 5, 2.5], "town": ["a", "b", "c", "zz"], "note": [0, 1, 2], "pay": [10, 20, 30, 40]}
+LEAST, MOST = -2, 3  # of ages, which are degrees below and above zero, as good as years
+CONSTANTS = {
+    "age": [-2, -1, 0, 1, 2, 3, -0.5],
+    "town": ["a", "b", "c", "zz"],
+    "note": [-1, 0, 1],
+    "pay": [-10, 10, 20, 30],
+}
 TOWNS = ["a", "b", "c", "d"]
-PAYS = [10, 20, 30, 40]
+PAYS = [-10, 10, 20, 30]
 
 
 @dataclass
@@ -32,9 +38,9 @@ class World:
 def drawn(rng, rows: int) -> list[dict]:
     return [
         {
-            "age": int(rng.integers(0, 6)),
+            "age": int(rng.integers(LEAST, MOST + 1)),
             "town": TOWNS[rng.integers(4)],
-            "note": None if rng.random() < 0.2 else int(rng.integers(0, 3)),
+            "note": None if rng.random() < 0.2 else int(rng.integers(-1, 2)),
             "pay": PAYS[rng.integers(4)],
         }
         for _ in range(rows)
@@ -67,7 +73,7 @@ def generalized(rng, rows: int, *, stars: bool = True) -> World:
     original = drawn(rng, rows)
     shown, may = [], []
     for row in original:
-        low, high = (int(rng.integers(0, row["age"] + 1)), int(rng.integers(row["age"], 6)))
+        low, high = (int(rng.integers(LEAST, row["age"] + 1)), int(rng.integers(row["age"], MOST + 1)))
         towns = sorted({row["town"], *(town for town in TOWNS if rng.random() < 0.4)})
         label = {"age": str(low) if low == high else f"[{low}, {high}]"}
         label["town"] = towns[0] if len(towns) == 1 else "{" + ", ".join(towns) + "}"
@@ -92,7 +98,7 @@ def sampled(rng, sizes: list[int]) -> World:
     for size in sizes:
         people = drawn(rng, size)
         ages, towns = [row["age"] for row in people], sorted({row["town"] for row in people})
-        low, high = int(rng.integers(0, min(ages) + 1)), int(rng.integers(max(ages), 6))
+        low, high = int(rng.integers(LEAST, min(ages) + 1)), int(rng.integers(max(ages), MOST + 1))
         label = {"age": str(low) if low == high else f"[{low}, {high}]"}
         label["town"] = towns[0] if len(towns) == 1 else "{" + ", ".join(towns) + "}"
         shown.append({**label, "pay": PAYS[rng.integers(4)], "G": size})

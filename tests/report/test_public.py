@@ -257,3 +257,11 @@ def test_a_page_in_the_folder_that_is_a_link_or_too_long_is_refused_before_one_i
     (folder / "report.html").symlink_to(tmp_path / "page.html")
     with pytest.raises(rt.AuditFailed, match="symbolic link"):
         rt.open(folder)
+
+
+def test_slanted_and_bold_words_of_a_readme_are_marked_and_stars_of_names_are_not():
+    from reticent.report.inline import line
+
+    assert line("see *What else*, **now**") == "see <em>What else</em>, <strong>now</strong>"
+    assert line("2 * 3 * 4, and * covers any") == "2 * 3 * 4, and * covers any"
+    assert line("&#42;name&#42; and `*x*`") == "*name* and <code>*x*</code>"

@@ -94,7 +94,7 @@ def test_an_average_equals_what_sql_says_of_the_release(frame):
     lower[:, 2] = upper[:, 2] = np.arange(values)
     counts = ask(Workload(lower, upper))
     places = np.array([float(text) for text in cells.sensitive[0].texts])
-    answer = release.query("SELECT AVG(pay) FROM r WHERE town = 'a'")
+    answer = release.query("SELECT AVG(pay) FROM release WHERE town = 'a'")
     assert float(counts @ places / counts.sum()) == pytest.approx(answer.estimate)
 
 

@@ -28,7 +28,7 @@ def asked(workload: Workload, cells, q: int) -> str:
             texts = domain.texts[low : high + 1]
             listed = ", ".join(repr(text) if domain.name == "town" else text for text in texts)
             parts.append(f"{domain.name} IN ({listed})")
-    return "SELECT COUNT(*) FROM r WHERE " + " AND ".join(parts)
+    return "SELECT COUNT(*) FROM release WHERE " + " AND ".join(parts)
 
 
 def laid(kind: str):
@@ -67,7 +67,7 @@ def test_errors_are_told_by_dimension_and_by_selectivity():
 
 def test_the_width_of_guaranteed_ranges_is_a_share_of_the_span():
     release, _, _ = laid("transformed")
-    answers = [release.query(f"SELECT AVG(pay) FROM r WHERE age < {age}") for age in (0, 15, 20, 40)]
+    answers = [release.query(f"SELECT AVG(pay) FROM release WHERE age < {age}") for age in (0, 15, 20, 40)]
     found = errors.range_errors(answers, 40)
     assert len(found) == 3  # of nobody there is no mean
     assert found == pytest.approx([(one.upper - one.lower) / 40 for one in answers[1:]])

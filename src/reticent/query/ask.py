@@ -17,23 +17,38 @@ from reticent.release.manifest import Manifest
 
 
 def ask(
-    tables: Tables, manifest: Manifest, text: str, *, level: float = LEVEL, by: str = "inversion"
+    tables: Tables,
+    manifest: Manifest,
+    text: str,
+    *,
+    level: float = LEVEL,
+    by: str = "inversion",
+    known: dict[str, Any] | None = None,
 ) -> Answer | list[Answer]:
-    """The answer to a question; with GROUP BY or several aggregates a list: by keys, sorted, and then as they are selected."""
+    """The answer to a question; with GROUP BY or several aggregates a list: by keys, sorted, and then as they are selected.
+
+    `known`: what earlier questions found of the same tables, and later ones need not find again.
+    """
     asked = understood(text, manifest)
-    found = [answer for answer, _ in answered(tables, manifest, asked, level=level, by=by)]
+    found = [answer for answer, _ in answered(tables, manifest, asked, level=level, by=by, known=known)]
     return found if asked.by or len(asked.aggregates) > 1 else found[0]
 
 
 def answered(
-    tables: Tables, manifest: Manifest, asked: Asked, *, level: float = LEVEL, by: str = "inversion"
+    tables: Tables,
+    manifest: Manifest,
+    asked: Asked,
+    *,
+    level: float = LEVEL,
+    by: str = "inversion",
+    known: dict[str, Any] | None = None,
 ) -> Iterator[tuple[Answer, Question]]:
     """Every answer beside the question that the kind was asked."""
     if not 0 < level < 1:
         raise RequestError("The level of an interval lies between 0 and 1.", attempt="level = 0.95.")
     kind = reader(manifest.kind)
     where = condition(asked.where, {column.name: column for column in manifest.columns})
-    known: dict[str, Any] = {}
+    known = {} if known is None else known
     for keys, here in keyed(kind, tables, manifest, asked.by):
         found = []
         for one in asked.aggregates:

@@ -14,16 +14,19 @@ from sqlglot import exp
 
 from reticent.errors import RequestError, suggest
 from reticent.query.conditions import typed_condition
-from reticent.query.parsed import parsed
+from reticent.query.parsed import called, only, parsed
 from reticent.release.manifest import ColumnEntry, Manifest
 from reticent.table.types import dtype_named
 
 AGGREGATES: dict[Any, str] = {exp.Count: "count", exp.Sum: "sum", exp.Avg: "avg", exp.Min: "min", exp.Max: "max"}
 SHAPE = "SELECT COUNT(*) or SUM, AVG, MIN or MAX of a column FROM release WHERE ... GROUP BY ..."
+TABLE = "release"
 CLAUSES = {
-    "joins": "JOIN", "having": "HAVING", "order": "ORDER BY", "limit": "LIMIT", "offset": "OFFSET", "distinct": "DISTINCT",
-    "with_": "WITH", "with": "WITH", "windows": "WINDOW", "qualify": "QUALIFY", "laterals": "LATERAL",
+    "joins": "JOIN", "order": "ORDER BY", "with_": "WITH", "windows": "WINDOW", "laterals": "LATERAL", "pivots": "PIVOT", "locks": "FOR",
+    "sample": "SAMPLE", "connect": "CONNECT BY", "cluster": "CLUSTER BY", "sort": "SORT BY", "distribute": "DISTRIBUTE BY",
+    "kind": "SELECT AS",
 }  # fmt: skip
+"""Where sqlglot's word is not SQL's own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,15 +68,40 @@ def _select(text: str) -> exp.Select:
         )
         raise RequestError(f"{kind} is not understood: a question is one SELECT.", attempt=SHAPE + ".")
     tree = found[0]
-    for clause, word in CLAUSES.items():
-        if tree.args.get(clause):
-            raise RequestError(f"{word} is not understood.", attempt=SHAPE + ".")
-    source = tree.args.get("from_") or tree.args.get("from")
-    if source is None or not isinstance(source.this, exp.Table) or not isinstance(source.this.this, exp.Identifier):
-        raise RequestError("A question is put to one table: the release.", attempt="FROM release.")
+    if clause := only(tree, ("expressions", "from_", "where", "group")):
+        raise RequestError(f"{CLAUSES.get(clause, clause.upper())} is not understood.", attempt=SHAPE + ".")
     if tree.find(exp.Subquery) or sum(1 for _ in tree.find_all(exp.Select)) > 1:
         raise RequestError("A question within a question is not understood.", attempt=SHAPE + ".")
+    _refuse_other_tables(tree)
+    if (grouping := tree.args.get("group")) and (more := only(grouping, ("expressions",))):
+        word = more.upper().replace("_", " ")
+        raise RequestError(f"GROUP BY with {word} is not understood.", attempt="GROUP BY and the names of columns.")
     return tree
+
+
+def _refuse_other_tables(tree: exp.Select) -> None:
+    """A question is put to the release, under its name or the one that FROM gives it, and to all of it."""
+    source = tree.args.get("from_")
+    table = None if source is None else source.this
+    if not isinstance(table, exp.Table) or not isinstance(table.this, exp.Identifier):
+        raise RequestError("A question is put to one table: the release.", attempt=f"FROM {TABLE}.")
+    if table.args.get("db") or table.name.lower() != TABLE:
+        raise RequestError(
+            "A question is put to the release, and FROM names another table.",
+            why=f"Whatever is published, a question calls it {TABLE}.",
+            attempt=f"FROM {TABLE}.",
+        )
+    alias = table.args.get("alias")
+    if clause := only(table, ("this", "alias")) or (alias and only(alias, ("this",))):
+        raise RequestError(
+            f"{CLAUSES.get(clause, clause.upper())} after FROM {TABLE} is not understood.", attempt=f"FROM {TABLE}."
+        )
+    for column in tree.find_all(exp.Column):
+        if column.table and (column.args.get("db") or column.table.lower() not in (TABLE, table.alias.lower())):
+            raise RequestError(
+                f"{column.name!r} is asked of another table than the release.",
+                attempt=f"{column.name}, without a table.",
+            )
 
 
 def _aggregates(shown: Sequence[Any], by: Sequence[str], columns: dict[str, ColumnEntry]) -> tuple[Aggregate, ...]:
@@ -89,7 +117,7 @@ def _aggregates(shown: Sequence[Any], by: Sequence[str], columns: dict[str, Colu
         elif type(inner) in AGGREGATES:
             found.append(_aggregate(inner, columns))
         else:
-            raise RequestError(f"{type(inner).__name__} is not understood as what to select.", attempt=SHAPE + ".")
+            raise RequestError(f"{called(inner)} is not understood as what to select.", attempt=SHAPE + ".")
     if not found:
         raise RequestError("The question has no aggregate.", attempt=SHAPE + ".")
     return tuple(dict.fromkeys(found))
@@ -97,14 +125,15 @@ def _aggregates(shown: Sequence[Any], by: Sequence[str], columns: dict[str, Colu
 
 def _aggregate(one: Any, columns: dict[str, ColumnEntry]) -> Aggregate:
     name, of = AGGREGATES[type(one)], one.this
-    if isinstance(of, exp.Distinct) or one.args.get("expressions"):
-        raise RequestError(f"{name.upper()}(DISTINCT ...) is not understood.", attempt=f"{name.upper()} of a column.")
+    attempt = "COUNT(*), or COUNT of a column." if name == "count" else f"{name.upper()} of a column."
+    if isinstance(of, exp.Distinct):
+        raise RequestError(f"{name.upper()}(DISTINCT ...) is not understood.", attempt=attempt)
+    if only(one, ("this", "big_int")) or only(of, ("this", "table")):
+        raise RequestError(f"{name.upper()} of more than a column is not understood.", attempt=attempt)
     if name == "count" and isinstance(of, exp.Star):
         return Aggregate(name, None)
     if not isinstance(of, exp.Column):
-        raise RequestError(
-            f"{name.upper()} of an expression is not understood.", attempt=f"{name.upper()} of a column."
-        )
+        raise RequestError(f"{name.upper()} of an expression is not understood.", attempt=attempt)
     column = columns[_column(of, columns)]
     if name != "count" and not dtype_named(column.dtype).is_numeric():
         raise RequestError(
@@ -116,7 +145,10 @@ def _aggregate(one: Any, columns: dict[str, ColumnEntry]) -> Aggregate:
 
 def _column(one: Any, columns: dict[str, ColumnEntry]) -> str:
     if not isinstance(one, exp.Column):
-        raise RequestError("GROUP BY is by columns.", attempt="GROUP BY and the name of a column.")
+        raise RequestError(
+            f"{called(one)} is not understood in GROUP BY, which is by columns.",
+            attempt="GROUP BY and the names of columns.",
+        )
     if one.name not in columns:
         raise RequestError(f"The release has no column {one.name!r}.", attempt=suggest(one.name, list(columns)))
     return one.name

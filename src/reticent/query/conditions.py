@@ -15,6 +15,7 @@ import polars as pl
 from sqlglot import exp
 
 from reticent.errors import RequestError, suggest
+from reticent.query.parsed import called
 from reticent.release.asking.condition import NULL, Atom, Condition, Joined, Negated
 from reticent.release.manifest import ColumnEntry
 from reticent.table.types import dtype_named, typed
@@ -50,7 +51,7 @@ def typed_condition(one: Any, columns: Mapping[str, ColumnEntry]) -> Any:
         return exp.Not(this=exp.Paren(this=typed_condition(one.this, columns)))
     if isinstance(one, exp.Is) and isinstance(one.expression, exp.Null):
         return exp.Is(this=_column(one.this, columns), expression=exp.Null())
-    if isinstance(one, exp.Between):
+    if isinstance(one, exp.Between) and not one.args.get("symmetric"):
         column = _column(one.this, columns)
         low, high = (_literal(one.args[end], columns[column.name]) for end in ("low", "high"))
         return exp.Between(this=column, low=low, high=high)
@@ -59,7 +60,7 @@ def typed_condition(one: Any, columns: Mapping[str, ColumnEntry]) -> Any:
         return exp.In(this=column, expressions=[_literal(value, columns[column.name]) for value in one.expressions])
     if type(one) in COMPARED and isinstance(one, exp.Binary):
         return _comparison(one, columns)
-    raise RequestError(f"{type(one).__name__} is not understood in a condition.", attempt=f"{KNOWN}.")
+    raise RequestError(f"{called(one)} is not understood in a condition.", attempt=f"{KNOWN}.")
 
 
 def _comparison(one: Any, columns: Mapping[str, ColumnEntry]) -> Any:
@@ -75,34 +76,46 @@ def _comparison(one: Any, columns: Mapping[str, ColumnEntry]) -> Any:
         return type(one)(this=_column(left, columns), expression=_literal(right, columns[left.name]))
     if isinstance(right, exp.Column):
         return type(one)(this=_literal(left, columns[_column(right, columns).name]), expression=_column(right, columns))
-    strange = next((type(side).__name__ for side in (left, right) if not isinstance(side, exp.Literal)), None)
+    strange = next((called(side) for side in (left, right) if not isinstance(side, exp.Literal)), None)
     said = "A comparison without a column" if strange is None else f"{strange} in a comparison"
     raise RequestError(f"{said} is not understood.", attempt=f"{KNOWN}.")
 
 
 def _column(one: Any, columns: Mapping[str, ColumnEntry]) -> exp.Column:
     if not isinstance(one, exp.Column):
-        raise RequestError(f"{type(one).__name__} is not understood where a column is asked.", attempt=f"{KNOWN}.")
+        raise RequestError(f"{called(one)} is not understood where a column is asked.", attempt=f"{KNOWN}.")
     if one.name not in columns:
         raise RequestError(f"The release has no column {one.name!r}.", attempt=suggest(one.name, list(columns)))
     return exp.column(one.name, quoted=True)
 
 
 def _literal(one: Any, column: ColumnEntry) -> Any:
-    """A value as the column's type has it; a text for a number or the reverse is read as what the column holds."""
-    inner = one.this if isinstance(one, exp.Cast | exp.Paren) else one
+    """A value as the column's type has it; a text for a number or the reverse is read as what the column holds.
+
+    A number keeps its sign in its text: sqlglot would put a node for the sign around it.
+    """
+    dtype = dtype_named(column.dtype)
+    inner = one.this if isinstance(one, exp.Paren) or _dated(one, dtype) else one
     sign = "-" if isinstance(inner, exp.Neg) else ""
     inner = inner.this if sign else inner
-    dtype = dtype_named(column.dtype)
     if isinstance(inner, exp.Boolean) and dtype == pl.Boolean:
         return exp.Boolean(this=inner.this)
+    if isinstance(inner, exp.Column):
+        raise RequestError(
+            f"A comparison of {column.name!r} with {inner.name!r} is not understood: a comparison is of one column with a value.",
+            attempt=f"{KNOWN}.",
+        )
+    if isinstance(inner, exp.Null):
+        raise RequestError(
+            "A comparison with NULL is not understood: it selects nobody.", attempt=f"{column.name} IS NULL."
+        )
     if not isinstance(inner, exp.Literal):
-        raise RequestError(f"{type(inner).__name__} is not understood as a value.", attempt=f"{KNOWN}.")
+        raise RequestError(f"{called(inner)} is not understood as a value.", attempt=f"{KNOWN}.")
     text = sign + inner.name
     if dtype.is_numeric():
         if not _finite(text):
             raise RequestError(f"{column.name!r} holds numbers, and it is compared with a text.", attempt="a number.")
-        return exp.Literal.number(text)
+        return exp.Literal(this=text, is_string=False)
     if dtype == pl.String:
         return exp.Literal.string(text)
     try:
@@ -114,13 +127,18 @@ def _literal(one: Any, column: ColumnEntry) -> Any:
     return exp.Literal.string(text)
 
 
+def _dated(one: Any, dtype: Any) -> bool:
+    """DATE '2020-01-31', which is a cast to sqlglot; casts that would change a value are not understood."""
+    return isinstance(one, exp.Cast) and dtype.is_temporal() and one.to.is_type(*exp.DataType.TEMPORAL_TYPES)
+
+
 def value(literal: Any, column: ColumnEntry) -> Any:
     """The value that a literal stands for."""
     if isinstance(literal, exp.Boolean):
         return bool(literal.this)
     text = literal.name
     if dtype_named(column.dtype).is_numeric():
-        whole = text.lstrip("+-").isdigit() and abs(int(text)) < 1 << 62
+        whole = len(text) < 30 and text.lstrip("+-").isdigit() and abs(int(text)) < 1 << 64
         return int(text) if whole else float(text)
     return typed([text], column.dtype)[0]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import sqlglot
@@ -12,6 +13,12 @@ from reticent.errors import RequestError
 
 DEPTH = 200  # conditions within one another; a chain of ANDs is one, too
 VALUES = 1_000  # that one question compares with: what it takes to answer grows with their square
+SIGNS: dict[Any, str] = {
+    exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/", exp.Mod: "%", exp.DPipe: "||", exp.Star: "*", exp.Window: "OVER (a window)",
+    exp.Literal: "A value", exp.Placeholder: "A placeholder", exp.Tuple: "A list", exp.Boolean: "TRUE or FALSE", exp.Neg: "-",
+    exp.Paren: "What stands in brackets", exp.NullSafeEQ: "IS NOT DISTINCT FROM", exp.NullSafeNEQ: "IS DISTINCT FROM",
+    exp.Between: "BETWEEN SYMMETRIC", exp.GroupingSets: "GROUPING SETS", exp.IgnoreNulls: "IGNORE NULLS",
+}  # fmt: skip
 
 
 def parsed(text: str, what: str, attempt: str) -> list[Any]:
@@ -26,6 +33,20 @@ def parsed(text: str, what: str, attempt: str) -> list[Any]:
         _refuse_deep(tree)
         _refuse_long(tree)
     return list(found)
+
+
+def called(part: Any) -> str:
+    """A part of a question by the name that SQL has for it: no value of it is quoted."""
+    if isinstance(part, exp.Column):
+        return f"The column {part.name!r}"
+    if isinstance(part, exp.Func) and not isinstance(part, exp.Binary):
+        return f"The function {part.name if isinstance(part, exp.Anonymous) else part.sql_name()}"
+    return SIGNS.get(type(part), type(part).__name__.upper())
+
+
+def only(part: Any, known: Collection[str]) -> str | None:
+    """The name of something that a part has beside what is known; None where there is nothing."""
+    return next((name for name, value in part.args.items() if value and name not in known), None)
 
 
 def _refuse_deep(tree: Any) -> None:

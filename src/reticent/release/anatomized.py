@@ -104,16 +104,12 @@ class Anatomized:
         if "held" not in question.known:
             question.known["held"] = _held(tables["sensitive"], manifest.sensitive.name)
         held, values = question.known["held"]
-        places = np.arange(len(values))
-        groups = Grouped(
-            put.rows,
-            tables["quasi"][GROUP].to_numpy(),
-            values,
-            places,
-            places,
-            held,
-            max(map(_groups, tables.values())),
-        )
+        if "groups" not in put.known:
+            places, group = np.arange(len(values)), tables["quasi"][GROUP].to_numpy().astype(np.int64)
+            put.known["groups"] = Grouped(
+                put.rows, group, values, places, places, held, max(map(_groups, tables.values()))
+            )
+        groups: Grouped = put.known["groups"]
         return groups.answer(put.condition, put.aggregate, put.column, _alike)
 
     def readme(self, manifest: Manifest) -> str:
@@ -158,10 +154,13 @@ def _limits(manifest: Manifest) -> list[str]:
     ]
 
 
-def _alike(rows: Triple, held: Triple) -> Chances:
+def _alike(rows: Triple, held: Triple, _: np.ndarray | None) -> Chances:
     """Every row of a group holds each of its values with their share.  Both sides are sorted by group."""
     group, value, number = held
     size = np.bincount(group, weights=number).astype(np.int64)
+    few = np.flatnonzero(np.bincount(value))
+    if len(few) <= FEW:
+        return _one_value_after_the_other(rows, held, size, few)
     if int(rows[1].max(initial=0)) < FEW:
         return _together(rows, held, size)
     entries = np.bincount(group)
@@ -169,6 +168,23 @@ def _alike(rows: Triple, held: Triple) -> Chances:
     row = np.repeat(np.arange(len(many)), many)
     at = np.arange(len(row)) - np.repeat(np.cumsum(many) - many, many) + first[row]
     return Chances(rows[1][row], value[at], number[at] / size[group[at]], rows[2][row])
+
+
+def _one_value_after_the_other(rows: Triple, held: Triple, size: np.ndarray, values: np.ndarray) -> Chances:
+    """The same where there are few values: rows of a type to which a value has the same share are taken together."""
+    found = []
+    for value in values:
+        here = held[1] == value
+        number = np.bincount(held[0], weights=held[2] * here, minlength=len(size)).astype(np.int64)
+        great = int(size.max(initial=0)) + 1
+        word, many = compact(number * great + size, great * great)
+        share = np.zeros(many)
+        share[word] = number / np.maximum(size, 1)
+        counted = np.bincount(rows[1] * many + word[rows[0]], weights=rows[2])
+        some = np.flatnonzero(counted)
+        found.append((some // many, np.full(len(some), value), share[some % many], counted[some]))
+    kind, value, chance, people = (np.concatenate(part) for part in zip(*found, strict=True))
+    return Chances(kind, value, chance, people)
 
 
 def _together(rows: Triple, held: Triple, size: np.ndarray) -> Chances:

@@ -46,6 +46,17 @@ def answer(tables: Tables, manifest: Manifest, put: Put) -> Answer:
 
 
 def _matched(tables: Tables, manifest: Manifest, annotated: Annotated, put: Put) -> Answer:
+    if "groups" not in put.known:
+        put.known["groups"] = _grouped(tables, manifest, annotated, put)
+    groups: Grouped = put.known["groups"]
+
+    def chances(rows: Triple, _: Triple, among: np.ndarray | None) -> Chances:
+        return _under_targets(annotated, rows, among)
+
+    return groups.answer(put.condition, put.aggregate, put.column, chances)
+
+
+def _grouped(tables: Tables, manifest: Manifest, annotated: Annotated, put: Put) -> Grouped:
     sensitive, column = tables["sensitive"], manifest.sensitive
     values = typed(list(annotated.texts), column.dtype).alias(column.name)
     held = (
@@ -53,23 +64,16 @@ def _matched(tables: Tables, manifest: Manifest, annotated: Annotated, put: Put)
         nodes_of(annotated, sensitive),
         sensitive[COUNT].to_numpy().astype(np.int64),
     )
-    group = tables["quasi"][GROUP].to_numpy()
-    groups = Grouped(
-        put.rows,
-        group,
-        values,
-        annotated.first,
-        annotated.last,
-        held,
-        int(max(held[0].max(initial=-1), group.max(initial=-1))) + 1,
-    )
-    return groups.answer(put.condition, put.aggregate, put.column, lambda rows, _: _under_targets(annotated, rows))
+    group = tables["quasi"][GROUP].to_numpy().astype(np.int64)
+    many = int(max(held[0].max(initial=-1), group.max(initial=-1))) + 1
+    return Grouped(put.rows, group, values, annotated.first, annotated.last, held, many)
 
 
-def _under_targets(annotated: Annotated, rows: Triple) -> Chances:
+def _under_targets(annotated: Annotated, rows: Triple, among: np.ndarray | None) -> Chances:
     """Every row holds each value with the probability of its group's target."""
     wide = int(rows[1].max(initial=0)) + 1
-    word, at = np.unique(annotated.target_of(rows[0]) * wide + rows[1], return_inverse=True)
+    group = rows[0] if among is None else among[rows[0]]
+    word, at = np.unique(annotated.target_of(group) * wide + rows[1], return_inverse=True)
     number = np.bincount(at.reshape(-1), weights=rows[2], minlength=len(word))
     values = len(annotated.texts)
     return Chances(

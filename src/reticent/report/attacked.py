@@ -16,14 +16,15 @@ HEAD = ("attack", "adversary", "targets", "success", "baseline", "highest belief
 
 
 def attacked(release: Release, data: Any, missing: tuple[str, ...], progress: Callable[[str], None]) -> dict[str, Any]:
-    rows, left = [], []
+    rows: list[tuple[Any, ...]] = []
+    left: dict[str, list[str]] = {}
     for at, (name, row) in enumerate(catalogue.ATTACKS.items()):
         progress(Step(f"attacking as {name}", at / len(catalogue.ATTACKS)))
         try:
             given = {"source": data, "missing": missing} if row.needs_source else {}
             found = attack(release, name=name, **given, **assumed(release, name)).to_dict()
         except RequestError as error:
-            left.append(f"{name}: {error.what}")
+            left.setdefault(error.what, []).append(name)
             continue
         speaking = row.spoken_of([promise.name for promise in release.manifest.promises])
         told = ", ".join(speaking) or "no"
@@ -34,7 +35,8 @@ def attacked(release: Release, data: Any, missing: tuple[str, ...], progress: Ca
         text("Success is the share of right guesses; the baseline is always guessing the most frequent value. No release is called "
              "safe here: the table says which adversaries were tried and what they reached."),
         table("Adversaries that were tried", HEAD, rows) if rows else text("No attack applies to this release."),
-        listed(left) if left else None,
+        text("Not tried:") if left else None,
+        listed(f"{', '.join(names)}: {why}" for why, names in left.items()) if left else None,
     )  # fmt: skip
 
 

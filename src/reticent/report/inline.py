@@ -21,7 +21,7 @@ def seen(text: str) -> str:
 
 
 def line(markdown: str) -> str:
-    """A sentence of a README: code and bold words are marked, numbered characters are shown, everything else is text."""
+    """A sentence of a README: code, bold and slanted words are marked, numbered characters are shown, everything else is text."""
     pieces = markdown.split("`")
     if len(pieces) % 2 == 0:  # an odd backtick is a character
         return _words(markdown)
@@ -29,8 +29,9 @@ def line(markdown: str) -> str:
 
 
 def _words(text: str) -> str:
-    shown = _NUMBERED.sub(lambda found: safe(chr(int(found[1]))) if int(found[1]) < 0x110000 else "", safe(text))
-    return re.sub(r"\*\*([^*]+)\*\*", r"<strong>\1</strong>", shown)
+    marked = re.sub(r"\*\*([^*]+)\*\*", r"<strong>\1</strong>", safe(text))
+    marked = re.sub(r"(?<![\w*])\*(\w[^*]*\w)\*(?![\w*])", r"<em>\1</em>", marked)
+    return _NUMBERED.sub(lambda found: safe(chr(int(found[1]))) if int(found[1]) < 0x110000 else "", marked)
 
 
 def blocks(markdown: str) -> str:

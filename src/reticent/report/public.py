@@ -21,6 +21,21 @@ VERDICT = {
     "differs": "The release is NOT what it says.",
     "undecided": "No promise is found broken. The files alone do not show every one: the table says which, and why.",
 }
+MEASURED = {
+    "alpha": "alpha: the greatest share of one value in a group",
+    "ail": "ail: mean information loss of a label, from 0 to 1",
+    "ail_by_column": "the same by column",
+    "dm": "dm: squared group sizes, added up, with a penalty for rows withheld",
+    "dm_star": "dm_star: the same without it",
+    "c_avg": "c_avg: mean group size, over k where k is promised",
+    "precision": "precision: how little labels climb their hierarchies, from 0 to 1",
+    "entropy": "entropy: bits that labels hide, all rows together",
+    "rce": "rce: squared error of reading a row as its group's shares",
+    "retention": "retention: the chance that a value was kept",
+    "sum_of_ranges": "sum_of_ranges: the widths of all published values",
+    "fakes": "fakes: their share of the published values",
+}
+"""Names that say little by themselves; the others are explained where promises are."""
 KEPT = {True: "yes", False: "NO", None: "not shown by the files"}
 
 
@@ -76,7 +91,7 @@ def recounted(found: Mapping[str, Any]) -> dict[str, Any]:
         for one in found["promises"]
     ]  # fmt: skip
     measures = {**found["achieved"], **found["utility"]}
-    rows = [(name, said(value)) for name, value in measures.items()]
+    rows = [(MEASURED.get(name, name), said(value)) for name, value in measures.items()]
     return section(
         "recount", "What a recount of the files finds",
         text(f"{found['rows']:,} rows stand in {found['groups']:,} groups."),

@@ -81,10 +81,17 @@ def stats() -> None:
 
 
 def _predicted(learner: Any, taught: Examples, features: np.ndarray, asked: np.ndarray) -> np.ndarray:
-    """The class of each point asked about; the only class there is, where a release shows one."""
+    """The class of each point asked about; the only class there is, where a release shows one.
+
+    On one thread: products of matrices as small as these keep several threads waiting for each other most of the time, and what
+    is learned would depend on how many there are.
+    """
     X, y, weight = taught.expanded(features)
     if not len(y):
         return np.zeros(len(asked), np.int64)
     if (y == y[0]).all():
         return np.full(len(asked), y[0])
-    return np.asarray(learner.fit(X, y, sample_weight=weight).predict(asked))
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(limits=1):
+        return np.asarray(learner.fit(X, y, sample_weight=weight).predict(asked))

@@ -9,12 +9,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from math import frexp
 
 import numpy as np
 
-Triple = tuple[np.ndarray, np.ndarray, np.ndarray]  # group, type, number
-DENSE = 1 << 23  # numbers in a table of groups by value types
+from reticent.kernels.matching_taken import taken_first
+
+Triple = tuple[np.ndarray, np.ndarray, np.ndarray]  # group, type, number; sorted by group
+WIDE = 256  # entries of a group that are sorted by putting each where it belongs
+NEVER = -(1 << 62)  # less than any path is worth
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,13 +39,29 @@ class Groups:
 
     @cached_property
     def two(self) -> Two | None:
-        """The groups as rows of two types, or of one, see them; None where there are more, or too much to be held."""
-        kinds = int(self.values[1].max(initial=-1)) + 1
-        types = np.flatnonzero(np.bincount(self.rows[1]))
-        if self.spare.any() or not 1 <= len(types) <= 2 or not 0 < self.many * kinds <= DENSE:
+        """The groups as rows of two types, or of one, see them, or as values of so few do; None where there are more on both sides."""
+        if self.spare.any():
             return None
-        mine = np.bincount(self.rows[0], weights=self.rows[2] * (self.rows[1] == types[0]), minlength=self.many)
-        return Two(int(types[0]), int(types[-1]), mine, _has(self.values, self.many, kinds))
+        for few, side, turned in ((self.rows, self.values, False), (self.values, self.rows, True)):
+            types = np.flatnonzero(np.bincount(few[1]))
+            if 1 <= len(types) <= 2:
+                room = np.bincount(few[0], weights=few[2] * (few[1] == types[0]), minlength=self.many).astype(np.int64)
+                return Two(int(types[0]), int(types[-1]), room, side, turned)
+        return None
+
+    @cached_property
+    def together(self) -> tuple[np.ndarray, np.ndarray]:
+        """(row type, value type) of all pairs that some group has, each once."""
+        turned = self.rows[1].max(initial=0) > self.values[1].max(initial=0)
+        few, side = (self.values, self.rows) if turned else (self.rows, self.values)
+        found = [np.empty((0, 2), np.int64)]
+        for kind in np.flatnonzero(np.bincount(few[1])):
+            here = np.zeros(self.many, bool)
+            here[few[0][few[1] == kind]] = True
+            others = np.flatnonzero(np.bincount(side[1][here[side[0]]]))
+            found.append(np.column_stack([np.full(len(others), kind), others]))
+        pairs = np.concatenate(found)
+        return (pairs[:, 1], pairs[:, 0]) if turned else (pairs[:, 0], pairs[:, 1])
 
     def only(self, group: int) -> Groups:
         rows, values = ((np.zeros((side[0] == group).sum(), np.int64), side[1][side[0] == group], side[2][side[0] == group])
@@ -52,32 +71,53 @@ class Groups:
 
 @dataclass(frozen=True, eq=False)
 class Two:
-    """Rows of a first type, so many in each group, take what gains most over the other; what is taken depends on the order alone."""
+    """Rows of a first type, so many in each group, take what gains most over the other; what is taken depends on the order alone.
+
+    `turned`: values of a first type, so many in each group, are taken by the rows that gain most.
+    """
 
     first: int
     other: int
     room: np.ndarray
-    has: np.ndarray  # (value types, groups)
+    side: Triple
+    turned: bool
     taken: dict[bytes, np.ndarray] = field(default_factory=dict)
 
     def summed(self, layers: tuple[np.ndarray, ...]) -> np.ndarray:
         """What the best matching by the first layer amounts to in each of them, over all groups."""
-        wide = len(self.has)
-        gain = np.array([layer[self.first, :wide] - layer[self.other, :wide] for layer in layers])
-        order = np.argsort(-gain[0], kind="stable")
-        if (key := order.tobytes()) not in self.taken:
-            self.taken[key] = self._taken(order)
-        otherwise = np.array([layer[self.other, :wide] for layer in layers], float) @ self.has.sum(axis=1)
-        return otherwise + gain @ self.taken[key]
+        pair = np.array([(layer.T if self.turned else layer)[[self.first, self.other]] for layer in layers], float)
+        gain, wide = pair[:, 0] - pair[:, 1], pair.shape[2]
+        place = _places(gain[0])
+        if (key := place.tobytes()) not in self.taken:
+            taken = taken_of(self.side, self.room, place)
+            self.taken[key] = np.bincount(self.side[1], weights=taken, minlength=wide)
+        return pair[:, 1] @ np.bincount(self.side[1], weights=self.side[2], minlength=wide) + gain @ self.taken[key]
 
-    def _taken(self, order: np.ndarray) -> np.ndarray:
-        """How many values of each type rows of the first type take, the best first."""
-        left, found = self.room.copy(), np.zeros(len(order))
-        for at in order:
-            taken = np.minimum(left, self.has[at])
-            found[at] = taken.sum()
-            left -= taken
-        return found
+
+def _places(gain: np.ndarray) -> np.ndarray:
+    """The place of each type, that which gains most first."""
+    place = np.empty(len(gain), np.int64)
+    place[np.argsort(-gain, kind="stable")] = np.arange(len(gain))
+    return place
+
+
+def taken_of(side: Triple, room: np.ndarray, place: np.ndarray) -> np.ndarray:
+    """How many of each entry of a side are taken, where `room` of each group are, those of the least place first."""
+    group, kind, number = side
+    size = np.bincount(group, minlength=len(room))
+    until = np.append(0, np.cumsum(size))
+    widest = int(size.max(initial=0))
+    if widest <= WIDE:
+        taken = np.empty(len(group), np.int64)
+        taken_first(until, place[kind], np.require(number, np.int64, "CW"), room, np.empty(widest, np.int64), taken)
+        return taken
+    order = np.lexsort((place[kind], group))
+    amount = number[order]
+    total = np.cumsum(amount)
+    before = total - amount - np.append(0, total)[until[group]]
+    taken = np.empty(len(group), np.int64)
+    taken[order] = np.clip(room[group] - before, 0, amount)
+    return taken
 
 
 def summed_best(groups: Groups, worth: np.ndarray, *besides: np.ndarray) -> np.ndarray:
@@ -109,6 +149,8 @@ def _sides(groups: Groups, worths: tuple[np.ndarray, ...]) -> tuple[np.ndarray, 
             np.concatenate([rows[1], none]),
             np.concatenate([rows[2], groups.spare[short]]),
         )
+        by_group = np.argsort(rows[0], kind="stable")
+        rows = (rows[0][by_group], rows[1][by_group], rows[2][by_group])
     used = [np.bincount(side[1]) > 0 for side in (rows, values)]
     layers = layers[:, np.flatnonzero(used[0])][:, :, np.flatnonzero(used[1])]
     layers, kind = _alike(layers)
@@ -124,49 +166,16 @@ def _alike(layers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return layers[:, first], kind.reshape(-1)
 
 
-def _room(rows: Triple, many: int) -> np.ndarray:
-    """How many rows of the first type each group has."""
-    return np.bincount(rows[0], weights=rows[2] * (rows[1] == 0), minlength=many)
-
-
-def _has(values: Triple, many: int, kinds: int) -> np.ndarray:
-    """(value types, groups): how many values of each type each group has."""
-    return np.bincount(values[1] * many + values[0], weights=values[2], minlength=many * kinds).reshape(kinds, many)
-
-
 def _two(layers: np.ndarray, rows: Triple, values: Triple, many: int) -> np.ndarray:
     """Of two types of rows, those of the first take the values that gain most."""
     group, kind, number = values
-    room = _room(rows, many)
-    if many * layers.shape[2] <= DENSE:
-        return _taken_first(layers, room, _has(values, many, layers.shape[2]))
-    second = layers[:, -1]
-    found = np.array([np.bincount(group, weights=number * layer[kind], minlength=many) for layer in second])
+    found = np.array([np.bincount(group, weights=number * layer[kind], minlength=many) for layer in layers[:, -1]])
     if layers.shape[1] == 1:
         return found
     gain = layers[:, 0] - layers[:, 1]
-    order = np.lexsort((-gain[0][kind], group))
-    group, kind, number = group[order], kind[order], number[order]
-    until = np.cumsum(number)
-    starts = np.flatnonzero(np.diff(group, prepend=-1))
-    before = until - number - np.repeat((until - number)[starts], np.diff(np.append(starts, len(group))))
-    taken = np.clip(room[group].astype(np.int64) - before, 0, number)
+    room = np.bincount(rows[0], weights=rows[2] * (rows[1] == 0), minlength=many).astype(np.int64)
+    taken = taken_of(values, room, _places(gain[0]))
     return found + np.array([np.bincount(group, weights=taken * layer[kind], minlength=many) for layer in gain])
-
-
-def _taken_first(layers: np.ndarray, room: np.ndarray, has: np.ndarray) -> Any:
-    """The same without sorting rows: the types of values by what they gain."""
-    gain = layers[:, 0] - layers[:, -1]
-    left, found = room, np.zeros((len(layers), len(room)))
-    for at in np.argsort(-gain[0], kind="stable"):
-        taken = np.minimum(left, has[at])
-        left = left - taken
-        for total, more, otherwise in zip(found, gain[:, at], layers[:, -1, at], strict=True):
-            if more:
-                total += more * taken
-            if otherwise:
-                total += otherwise * has[at]
-    return found
 
 
 def _by_paths(layers: np.ndarray, rows: Triple, values: Triple, many: int) -> np.ndarray:
@@ -181,27 +190,27 @@ def _by_paths(layers: np.ndarray, rows: Triple, values: Triple, many: int) -> np
 
 def _one(layers: np.ndarray, need: np.ndarray, have: np.ndarray) -> np.ndarray:
     """Successive best paths: a row type that still needs values, value types that have some, and back along what is taken."""
-    worth = layers[0]
+    worth = _whole(layers[0])
     need, have = need.copy(), have.copy()
     taken = np.zeros(worth.shape, np.int64)
     while need.any():
-        gain = np.where(need > 0, 0.0, -np.inf)  # of reaching each row type
-        reach = np.full(len(have), -np.inf)
+        gain = np.where(need > 0, 0, NEVER)  # of reaching each row type
+        reach = np.full(len(have), NEVER)
         from_row, from_value = np.full(len(have), -1), np.full(len(need), -1)
         for _ in range(len(need) + 1):
-            step = gain[:, None] + worth
+            step = np.where(gain[:, None] > NEVER, gain[:, None] + worth, NEVER)
             better = step.max(axis=0)
-            moved = _more(better, reach)
+            moved = better > reach
             from_row[moved] = step.argmax(axis=0)[moved]
             reach = np.where(moved, better, reach)
-            back = np.where(taken > 0, reach[None, :] - worth, -np.inf)
+            back = np.where(taken > 0, reach[None, :] - worth, NEVER)
             better = back.max(axis=1)
-            moved = _more(better, gain)
+            moved = better > gain
             if not moved.any():
                 break
             from_value[moved] = back.argmax(axis=1)[moved]
             gain = np.where(moved, better, gain)
-        at = int(np.argmax(np.where(have > 0, reach, -np.inf)))
+        at = int(np.argmax(np.where(have > 0, reach, NEVER)))
         path, end = [], at
         while True:
             row = int(from_row[at])
@@ -218,8 +227,16 @@ def _one(layers: np.ndarray, need: np.ndarray, have: np.ndarray) -> np.ndarray:
     return np.array([(layer * taken).sum() for layer in layers])
 
 
-def _more(better: np.ndarray, than: np.ndarray) -> np.ndarray:
-    """By more than a rounding: paths that differ by less would go round in circles."""
-    held = np.isfinite(than)
-    near = np.where(held, np.abs(np.where(held, than, 0)), 0) * 1e-13
-    return better > np.where(held, than + near, -np.inf)
+def _whole(worth: np.ndarray) -> np.ndarray:
+    """Worths as multiples of a small power of two, so small that a sum along a path just fits 64 bits.
+
+    Comparing doubles, two ways of equal worth may each seem better than the other by a rounding, and a path would go round in
+    circles.  What is lost is less than 2^-50 of the greatest worth for each row where there are fewer than 500 types.
+    """
+    most = float(np.abs(worth).max(initial=0.0))
+    steps = 2 * min(worth.shape) + 3
+    return (
+        np.rint(np.ldexp(worth, 61 - steps.bit_length() - frexp(most)[1])).astype(np.int64)
+        if most
+        else np.zeros(worth.shape, np.int64)
+    )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import ceil, floor
 from typing import Any
 
 import numpy as np
@@ -168,7 +169,10 @@ def _cut(line: Stretches, constants: Sequence[Any]) -> tuple[np.ndarray, np.ndar
         if not line.whole:
             size = np.where((low == high) & (c <= d), 1.0, size)
         measure.append(np.where(np.isfinite(size), size, 0))
-        mean.append(np.where(np.isfinite(c + d), (c + d) / 2, 0))
+        with np.errstate(
+            invalid="ignore"
+        ):  # of a range that has none of the piece: its ends are crossed, and may be infinite
+            mean.append(np.where(np.isfinite(c + d), (c + d) / 2, 0))
     a, b, c, d = (np.array(side).T.reshape(len(line.lower), -1) for side in (lower, upper, measure, mean))
     return a, b, c, d
 
@@ -183,10 +187,10 @@ def _within(low: np.ndarray, high: np.ndarray, begin: Any, end: Any, opened: boo
     """The part of each range between two constants; without them, where the piece is open."""
     lower, upper = low, high
     if begin is not None:
-        least = (int(np.floor(begin)) + 1 if opened else int(np.ceil(begin))) if whole else float(begin)
+        least = _held(floor(begin) + 1 if opened else ceil(begin)) if whole else float(begin)
         lower = np.maximum(low, least)
     if end is not None:
-        most = (int(np.ceil(end)) - 1 if opened else int(np.floor(end))) if whole else float(end)
+        most = _held(ceil(end) - 1 if opened else floor(end)) if whole else float(end)
         upper = np.minimum(high, most)
     if not whole and opened:  # an open piece that a range only touches at its end has none of it
         empty = np.zeros(len(low), bool)
@@ -196,3 +200,8 @@ def _within(low: np.ndarray, high: np.ndarray, begin: Any, end: Any, opened: boo
             empty |= low >= end
         lower, upper = np.where(empty, np.inf, lower), np.where(empty, -np.inf, upper)
     return lower, upper
+
+
+def _held(number: int) -> int:
+    """The nearest number that 64 bits hold."""
+    return min(max(number, -(1 << 63)), (1 << 63) - 1)

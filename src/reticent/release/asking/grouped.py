@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 import polars as pl
 
 from reticent.errors import BundleDamaged
 from reticent.release.answer import NOTHING, Answer
+from reticent.release.asking.alike import Triple, counted, kinds_of, marked, met, numbers_in, numbers_of
 from reticent.release.asking.assignment import Groups
 from reticent.release.asking.axis import Axis, of_values
 from reticent.release.asking.condition import Condition
 from reticent.release.asking.independent import between, extreme, tidy
-from reticent.release.asking.laid import DENSE, Laid, by_column, laid
+from reticent.release.asking.laid import Laid, by_column, laid
 from reticent.release.asking.matched import Pairs
-from reticent.release.asking.pieces import Pieces
-from reticent.release.asking.rows import Rows
+from reticent.release.asking.rows import Listed, Rows
 
-Triple = tuple[np.ndarray, np.ndarray, np.ndarray]
+LARGE = 64  # rows of a group: of groups as large as these on the average, few are left out by any condition
+FEW = 4  # groups are looked at alone where at most one row in so many may be selected
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,53 +35,116 @@ class Grouped:
     last: np.ndarray
     held: Triple  # group, which of the published values, how many
     many: int
+    among: np.ndarray | None = None  # where these are some of the groups of the release: which
+    merged: dict[bytes, Triple] = field(default_factory=dict)  # `held` as the last question saw it
 
     def answer(
         self,
         condition: Condition | None,
         aggregate: str,
         column: str | None,
-        chances: Callable[[Triple, Triple], Chances],
+        chances: Callable[[Triple, Triple, np.ndarray | None], Chances],
     ) -> Answer:
         """`chances`: of the rows and the published values of each group, those that are alike to the question taken together."""
-        spare = self._spare()
+        spare = self.spare
         sensitive = str(self.values.name)
         asked = by_column(condition)
         names = [name for name in dict.fromkeys([*asked, *([column] if column else [])]) if name != sensitive]
         cells = laid(self.rows, condition, names)
-        values = of_values(sensitive, np.arange(len(self.values)), self.values, asked.get(sensitive, []))
+        values = self.rows.kept(
+            sensitive,
+            asked.get(sensitive, []),
+            lambda atoms: of_values(sensitive, np.arange(len(self.values)), self.values, atoms),
+        )
         meets = met(cells, values, condition)
         if column == sensitive:
             meets &= ~values.null
         number = None
         if column is not None and column != sensitive:
-            number, missing = _numbers(cells, column)
+            number, missing = numbers_in(cells, column)
             meets[missing] = False
-        kinds, kind = _kinds(meets, number)
+        kinds, kind = kinds_of(meets, number)
         met_by = meets[kinds]
         held = None if number is None else number[kinds]
-        rows = _counted(self.group, kind[cells.of_row])
         own = numbers_of(self.values) if column == sensitive and values.low is not None else None
-        return self._answer(rows, spare, met_by, values, held, own, aggregate, chances)
+        part, rows = self._part(cells, kind, meets, values)
+        if not part.many:
+            return Answer(0, 0, 0) if aggregate == "count" else NOTHING
+        left = spare if part.among is None else spare[part.among]
+        return part._answer(rows, left, met_by, values, held, own, aggregate, chances)
 
-    def _spare(self) -> np.ndarray:
+    def _part(self, cells: Laid, kind: np.ndarray, meets: np.ndarray, values: Axis) -> tuple[Grouped, Triple]:
+        """The groups that have a row and a value which may be selected, where these are few, and their rows of each type."""
+        if self.many * LARGE < len(self.group):
+            return self, counted(self.group, kind[cells.of_row])
+        inside = meets.any(axis=1)
+        here, few = np.ones(self.many, bool), int(cells.counted()[inside].sum()) * FEW < len(self.group)
+        chosen = cells.combined.listed.places(np.flatnonzero(inside)) if few else None
+        if chosen is not None:
+            here &= marked(self.group[chosen], self.many)
+        wanted = self._may(meets.any(axis=0)[values.may.argmax(axis=1)])
+        if int(np.diff(self.by_value.until)[wanted].sum()) * FEW < len(self.held[0]):
+            here &= marked(self.held[0][self.by_value.places(np.flatnonzero(wanted))], self.many)
+        among = np.flatnonzero(here)
+        if len(among) * 2 > self.many:
+            return self, counted(self.group, kind[cells.of_row])
+        number, places = np.cumsum(here) - 1, self.by_group.places(among)
+        held = (number[self.held[0][places]], self.held[1][places], self.held[2][places])
+        part = replace(self, held=held, many=len(among), among=among, merged={})
+        if chosen is None:
+            chosen = self.members.places(among)
+            return part, counted(number[self.group[chosen]], kind[cells.of_row[chosen]])
+        chosen = chosen[here[self.group[chosen]]]
+        group = number[self.group[chosen]]
+        rest = self.people[among] - np.bincount(group, minlength=len(among))
+        outside = np.full(len(among), kind[np.argmin(inside)])  # all rows that cannot be selected are of one type
+        return part, counted(
+            np.concatenate([group, np.arange(len(among))]),
+            np.concatenate([kind[cells.of_row[chosen]], outside]),
+            np.concatenate([np.ones(len(group), np.int64), rest]),
+        )
+
+    def _may(self, wanted: np.ndarray) -> np.ndarray:
+        """Which published values stand for one of those wanted."""
+        until = np.append(0, np.cumsum(wanted))
+        return np.asarray(until[self.last + 1] > until[self.first])
+
+    @cached_property
+    def people(self) -> np.ndarray:
+        """The rows of each group."""
+        return np.bincount(self.group, minlength=self.many)
+
+    @cached_property
+    def members(self) -> Listed:
+        return Listed.of(self.group, self.many)
+
+    @cached_property
+    def by_group(self) -> Listed:
+        """Which published values each group has."""
+        return Listed.of(self.held[0], self.many)
+
+    @cached_property
+    def by_value(self) -> Listed:
+        return Listed.of(self.held[1], len(self.first))
+
+    @cached_property
+    def spare(self) -> np.ndarray:
         """The values of each group that no row takes.
 
         A release that was forged may have values that are no nodes, or groups with fewer values than rows: it is refused.
         """
-        people = np.bincount(self.group, minlength=self.many)
         values = np.bincount(self.held[0], weights=self.held[2], minlength=self.many)
-        if (self.held[1] < 0).any() or (people > values).any():
+        if (self.held[1] < 0).any() or (self.people > values).any():
             raise BundleDamaged(
                 "The groups of the release lack values for their rows, or hold some that it does not list."
             )
-        return values.astype(np.int64) - people
+        return values.astype(np.int64) - self.people
 
     def _answer(self, rows: Triple, spare: np.ndarray, meets: np.ndarray, values: Axis, held: np.ndarray | None, number: np.ndarray | None,
-                aggregate: str, chances: Callable[[Triple, Triple], Chances]) -> Answer:  # fmt: skip
+                aggregate: str, chances: Callable[[Triple, Triple, np.ndarray | None], Chances]) -> Answer:  # fmt: skip
         piece = values.may.argmax(axis=1)
         pairs = self._pairs(rows, spare, meets, piece, held, number)
-        of = chances(pairs.groups.rows, pairs.groups.values)
+        of = chances(pairs.groups.rows, pairs.groups.values, self.among)
         selected = meets[of.kind, piece[of.value]]
         weight = of.rows * of.chance * selected
         if aggregate == "count":
@@ -118,8 +183,20 @@ class Grouped:
         _, first, sort = np.unique(
             np.concatenate([may, spare, low, high]).T, axis=0, return_index=True, return_inverse=True
         )
-        group, kind, many = _counted(self.held[0], sort.reshape(-1)[self.held[1]], self.held[2])
+        sort = sort.reshape(-1)
+        if len(first) == len(sort) and self.in_order:
+            group, kind, many = self.held[0], sort[self.held[1]], self.held[2]
+        else:
+            if (key := sort.tobytes()) not in self.merged:
+                self.merged.clear()
+                self.merged[key] = counted(self.held[0], sort[self.held[1]], self.held[2])
+            group, kind, many = self.merged[key]
         return Pairs(Groups(rows, (group, first[kind], many), self.many, left), may, spare, low, high)
+
+    @cached_property
+    def in_order(self) -> bool:
+        """Whether the published values are listed group by group; a value that a group lists twice does no harm."""
+        return self.among is not None or bool((np.diff(self.held[0]) >= 0).all())
 
     def _ends(self, each: np.ndarray, number: np.ndarray, sign: int) -> np.ndarray:
         """The least (greatest) number among the selected values that each published value stands for."""
@@ -140,49 +217,6 @@ class Chances:
     value: np.ndarray
     chance: np.ndarray
     rows: np.ndarray
-
-
-def met(cells: Laid, values: Axis, condition: Condition | None) -> np.ndarray:
-    """(cells, pieces of the sensitive column): whether rows of exact columns meet the condition with a value there."""
-    pieces = Pieces.of((*cells.axes, values), condition)
-    found = pieces.added(cells.cells, {axis.name: axis.may.astype(float) for axis in cells.axes}, values.name) > 0
-    return np.broadcast_to(found, (cells.many, values.pieces)).copy()
-
-
-def _numbers(cells: Laid, column: str) -> tuple[np.ndarray, np.ndarray]:
-    """The number of each cell in an exact column, and which are missing."""
-    axis = next(axis for axis in cells.axes if axis.name == column)
-    label = cells.cells[column]
-    piece = axis.may.argmax(axis=1)[label]
-    if axis.low is None:
-        return np.zeros(len(label), np.int64), axis.null[piece]
-    return axis.low[label, piece], axis.null[piece]
-
-
-def numbers_of(values: pl.Series) -> np.ndarray:
-    whole = values.dtype.is_integer()
-    return values.cast(pl.Int64 if whole else pl.Float64).fill_null(0).to_numpy()
-
-
-def _kinds(meets: np.ndarray, number: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-    """The first cell of each row type, and the row type of each cell."""
-    signs = meets.astype(float) if number is None else np.column_stack([meets, np.where(meets.any(axis=1), number, 0)])
-    _, first, kind = np.unique(signs, axis=0, return_index=True, return_inverse=True)
-    return first, kind.reshape(-1)
-
-
-def _counted(group: np.ndarray, kind: np.ndarray, number: np.ndarray | None = None) -> Triple:
-    """How many rows each group has of each kind, each of them counted once or `number` times."""
-    wide = int(kind.max(initial=0)) + 1
-    word = group.astype(np.int64) * wide + kind
-    if (int(group.max(initial=0)) + 1) * wide <= DENSE:
-        total = np.bincount(word, number)  # in doubles where weighted, and exact: a release has fewer than 2^53 rows
-        held = np.flatnonzero(total)
-        return (held >> 1, held & 1, total[held].astype(np.int64)) if wide == 2 else (
-            held // wide, held % wide, total[held].astype(np.int64)
-        )  # fmt: skip
-    distinct, place = np.unique(word, return_inverse=True)
-    return distinct // wide, distinct % wide, np.bincount(place.reshape(-1), number).astype(np.int64)
 
 
 def _estimated(

@@ -120,7 +120,11 @@ def _avg(rows: np.ndarray, must: np.ndarray, value: np.ndarray, sign: int) -> An
     first = max(int(must.sum()) - 1, 0)
     best = first + int(np.argmin((total / number)[first:] * sign))
     chosen = order[: best + 1]
-    return float((rows * value.astype(object))[chosen].sum() / int(rows[chosen].sum()))
+    many = int(rows[chosen].sum())
+    if value.dtype.kind != "f":
+        return float((rows * value.astype(object))[chosen].sum() / many)
+    parts = (rows * value)[chosen]
+    return float(parts.sum()) / many - sign * ROUNDING * (len(parts) + 2) * float(np.abs(parts).sum()) / many
 
 
 def _extreme(aggregate: str, must: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[Any, Any]:

@@ -9,9 +9,10 @@ import numpy as np
 
 from reticent.release.asking.axis import Axis
 from reticent.release.asking.condition import Atom, Condition, atoms
-from reticent.release.asking.rows import Rows
+from reticent.release.asking.rows import Combined, Rows
 
 DENSE = 1 << 23
+KEPT = 8  # sets of columns whose combinations are kept for the next question
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,12 +21,19 @@ class Laid:
 
     axes: tuple[Axis, ...]
     cells: dict[str, np.ndarray]
-    of_row: np.ndarray
-    many: int
+    combined: Combined
+
+    @property
+    def of_row(self) -> np.ndarray:
+        return self.combined.of_row
+
+    @property
+    def many(self) -> int:
+        return len(self.combined.first)
 
     def counted(self, weight: np.ndarray | None = None) -> np.ndarray:
         if weight is None:
-            return np.bincount(self.of_row, minlength=self.many).astype(np.int64)
+            return self.combined.counts
         found = np.bincount(self.of_row, weights=weight, minlength=self.many)
         return found.astype(np.int64) if weight.dtype.kind == "i" else found
 
@@ -42,13 +50,14 @@ def laid(rows: Rows, condition: Condition | None, names: Sequence[str]) -> Laid:
     asked = by_column(condition)
     axes = tuple(rows.axis(name, asked.get(name, [])) for name in names)
     if tuple(names) not in rows.combined:
+        while len(rows.combined) >= KEPT:
+            rows.combined.pop(next(iter(rows.combined)), None)
         rows.combined[tuple(names)] = _combined(axes, len(rows))
-    of_row, first = rows.combined[tuple(names)]
-    return Laid(axes, {axis.name: axis.code[first] for axis in axes}, of_row, len(first))
+    combined = rows.combined[tuple(names)]
+    return Laid(axes, {axis.name: axis.code[combined.first] for axis in axes}, combined)
 
 
-def _combined(axes: Sequence[Axis], rows: int) -> tuple[np.ndarray, np.ndarray]:
-    """The combination of labels that each row has, and a row that has each."""
+def _combined(axes: Sequence[Axis], rows: int) -> Combined:
     word, room = np.zeros(rows, np.int64), 1
     for axis in axes:
         if room * len(axis.may) > DENSE:
@@ -57,7 +66,7 @@ def _combined(axes: Sequence[Axis], rows: int) -> tuple[np.ndarray, np.ndarray]:
     of_row, many = compact(word, room)
     first = np.zeros(many, np.int64)
     first[of_row] = np.arange(rows)
-    return of_row, first
+    return Combined(of_row, first)
 
 
 def compact(word: np.ndarray, room: int) -> tuple[np.ndarray, int]:

@@ -84,19 +84,19 @@ class Pairs:
         _, rows, total = self.chosen(np.ones(self.high.shape), self.high, eager=True)
         mean = total / rows
         while True:
-            _, rows, total = self.chosen(self.high - mean, self.high)
-            if not rows or total / rows <= mean:
-                return mean
-            mean = total / rows
+            _, many, other = self.chosen(self.high - mean, self.high)
+            if not many or other / many <= mean:
+                return self.rounded(total) / rows
+            mean, rows, total = other / many, many, other
 
     def top(self) -> float:
-        row, value = _together(self.groups)
+        row, value = self.groups.together
         kept = self.may[row, value]
         return float(self.high[row, value][kept].max())
 
     def least_max(self) -> float:
         """The least threshold that every selected number of some table keeps."""
-        row, value = _together(self.groups)
+        row, value = self.groups.together
         steps = np.unique(self.low[row, value][self.may[row, value]])
         first, last = 0, len(steps) - 1
         while first < last:
@@ -110,8 +110,7 @@ class Pairs:
     def keeps(self, most: float) -> bool:
         below = self.may & (self.low <= most)
         far = float(self.groups.rows[2].sum() + 1)
-        each = best(self.groups, np.where(below, 1.0, np.where(self.spare, 0.0, -far)))[0]
-        return bool((each >= 0).all() and each.sum() >= 1)
+        return bool(summed_best(self.groups, np.where(below, 1.0, np.where(self.spare, 0.0, -far)))[0] >= 1)
 
     def rounded(self, value: float) -> float:
         """Outwards, where the numbers are no whole ones."""
@@ -127,18 +126,6 @@ def _met(groups: Groups) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     values = pl.DataFrame({"group": groups.values[0], "value": groups.values[1]}).unique()
     found = rows.join(values, on="group").unique(maintain_order=True)
     return found["group"].to_numpy(), found["row"].to_numpy(), found["value"].to_numpy()
-
-
-def _together(groups: Groups) -> tuple[np.ndarray, np.ndarray]:
-    """(row type, value type) of all pairs that some group has, each once."""
-    found = []
-    for row in np.unique(groups.rows[1]):
-        here = np.zeros(groups.many, bool)
-        here[groups.rows[0][groups.rows[1] == row]] = True
-        values = np.unique(groups.values[1][here[groups.values[0]]])
-        found.append(np.column_stack([np.full(len(values), row), values]))
-    pairs = np.concatenate([np.empty((0, 2), np.int64), *found])
-    return pairs[:, 0], pairs[:, 1]
 
 
 def _without(groups: Groups, row: int, value: int) -> Groups:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -30,6 +31,7 @@ class Put:
     aggregate: str
     column: str | None
     sensitive: bool  # whether the sensitive column is asked about
+    known: dict[str, Any] = field(default_factory=dict)  # of these rows, from earlier questions
 
     @classmethod
     def of(
@@ -56,8 +58,9 @@ class Put:
             column = manifest.sensitive.name
         entries = {entry.name: entry for entry in manifest.named(Role.QUASI)} if labels else {}
         asked = {atom.column for atom in atoms(condition)} | {column}
-        rows = Rows(frame, entries) if chosen is not None else question.known.setdefault("rows", Rows(frame, entries))
-        return cls(rows, condition, question.aggregate, column, bool(asked & named))
+        known = question.known if chosen is None else {}
+        rows = known.setdefault("rows", Rows(frame, entries))
+        return cls(rows, condition, question.aggregate, column, bool(asked & named), known)
 
     def one_by_one(self, weight: np.ndarray | None = None) -> Answer:
         """Where every row stands for itself: what is uncertain is where in its labels it lies."""

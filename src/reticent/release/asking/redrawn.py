@@ -16,15 +16,16 @@ import polars as pl
 
 from reticent.errors import RequestError
 from reticent.release.answer import Answer
+from reticent.release.asking.alike import numbers_of
 from reticent.release.asking.axis import of_values
 from reticent.release.asking.condition import Condition
-from reticent.release.asking.grouped import numbers_of
 from reticent.release.asking.laid import by_column, laid
 from reticent.release.asking.pieces import Pieces
-from reticent.release.asking.rows import Rows
+from reticent.release.asking.rows import Combined, Rows
 from reticent.release.reconstruction import Reconstruction
 
 BORROWED = 30  # rows
+SEEN = "seen"
 NOBODY = "Nobody is estimated to be in the selection: there is no average."
 
 
@@ -34,8 +35,12 @@ class Scores:
 
     selected: np.ndarray
     number: np.ndarray
-    of_row: np.ndarray
+    combined: Combined
     cut: bool  # a label is selected in part
+
+    @property
+    def of_row(self) -> np.ndarray:
+        return self.combined.of_row
 
     @classmethod
     def of(cls, rows: Rows, values: pl.Series, condition: Condition | None, column: str | None) -> Scores:
@@ -59,7 +64,7 @@ class Scores:
                 number = np.broadcast_to(pieces.added(cells.cells, worth, sensitive), (cells.many, axis.pieces))[
                     :, piece
                 ]
-        return cls(selected, number, cells.of_row, bool(((selected > 1e-12) & (selected < 1 - 1e-12)).any()))
+        return cls(selected, number, cells.combined, bool(((selected > 1e-12) & (selected < 1 - 1e-12)).any()))
 
 
 def refuse_extremes(aggregate: str) -> None:
@@ -88,8 +93,10 @@ class Redrawn:
         refuse_extremes(aggregate)
         scores = Scores.of(self.rows, self.values, condition, column)
         types, wide = scores.selected.shape
-        word = scores.of_row * wide + self.shown
-        seen = np.bincount(word, minlength=types * wide).reshape(types, wide).astype(float)
+        if SEEN not in scores.combined.tallies:
+            word = scores.of_row * wide + self.shown
+            scores.combined.tallies[SEEN] = np.bincount(word, minlength=types * wide).reshape(types, wide).astype(float)
+        seen = scores.combined.tallies[SEEN]
         score = scores.selected if aggregate == "count" else scores.number
         total, error = self.total(seen, score)
         if by == "em":

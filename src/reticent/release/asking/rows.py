@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from itertools import chain
 from typing import Any, cast
 
@@ -11,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from reticent.errors import BundleDamaged, RequestError
+from reticent.kernels.group_order import by_group
 from reticent.release.asking.axis import Axis, Stretches, of_stretches, of_values
 from reticent.release.asking.condition import NULL, Atom
 from reticent.release.column_entry import ColumnEntry
@@ -21,20 +23,60 @@ from reticent.release.reading.tree import Tree
 from reticent.table.types import typed
 
 DENSE = 1 << 23  # how far apart numbers lie that are counted without sorting
+KEPT = 16  # axes
 FAR = 1 << 62  # where whole numbers end that may be anything
+
+
+@dataclass(frozen=True, eq=False)
+class Combined:
+    """The combination of labels that each row has, and a row that has each; `tallies` are counts by combination, by name."""
+
+    of_row: np.ndarray
+    first: np.ndarray
+    tallies: dict[str, np.ndarray] = field(default_factory=dict)
+
+    @cached_property
+    def counts(self) -> np.ndarray:
+        return np.bincount(self.of_row, minlength=len(self.first)).astype(np.int64)
+
+    @cached_property
+    def listed(self) -> Listed:
+        return Listed.of(self.of_row, len(self.first))
+
+
+@dataclass(frozen=True, eq=False)
+class Listed:
+    """Places by the number that each has: those of number n are order[until[n]] .. order[until[n + 1]]."""
+
+    order: np.ndarray
+    until: np.ndarray
+
+    @classmethod
+    def of(cls, number: np.ndarray, many: int) -> Listed:
+        until = np.append(0, np.cumsum(np.bincount(number, minlength=many)))
+        order = np.empty(len(number), np.int64)
+        by_group(np.require(number, np.int64, "CW"), until[:-1].copy(), order)
+        return cls(order, until)
+
+    def places(self, numbers: np.ndarray) -> np.ndarray:
+        """All places that have one of these numbers, one number after the other."""
+        size = self.until[numbers + 1] - self.until[numbers]
+        before = np.cumsum(size) - size
+        return self.order[np.arange(int(size.sum())) + np.repeat(self.until[numbers] - before, size)]
 
 
 @dataclass(eq=False)
 class Rows:
     """`labels` are the columns that are published as labels; the others are exact.  Codes are found once for each column.
 
-    `combined`: by columns, the combination of their labels that each row has, and a row that has each.
+    `combined` are the combinations of labels, by columns.
     """
 
     frame: pl.DataFrame
     labels: dict[str, ColumnEntry]
     numbered: dict[str, tuple[np.ndarray, pl.Series]] = field(default_factory=dict)
-    combined: dict[tuple[str, ...], tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
+    combined: dict[tuple[str, ...], Combined] = field(default_factory=dict)
+    axes: dict[tuple[str, tuple[Atom, ...]], Axis] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.frame)
@@ -47,6 +89,18 @@ class Rows:
         return self.numbered[name]
 
     def axis(self, name: str, asked: Sequence[Atom]) -> Axis:
+        return self.kept(name, asked, partial(self._axis, name))
+
+    def kept(self, name: str, asked: Sequence[Atom], make: Callable[[Sequence[Atom]], Axis]) -> Axis:
+        """An axis that the question before needed too, as it was; GROUP BY asks the same of most columns again and again."""
+        key = (name, tuple(asked))
+        if key not in self.axes:
+            while len(self.axes) >= KEPT:
+                self.axes.pop(next(iter(self.axes)), None)
+            self.axes[key] = make(asked)
+        return self.axes[key]
+
+    def _axis(self, name: str, asked: Sequence[Atom]) -> Axis:
         code, distinct = self.codes(name)
         if name not in self.labels:
             return of_values(name, code, distinct, asked)
