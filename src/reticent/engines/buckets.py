@@ -36,6 +36,7 @@ class Buckets:
 
     def put(self, bucket: np.ndarray, frame: pl.DataFrame) -> None:
         """Each row into the bucket of its number."""
+        bucket = bucket.astype(np.uint8)  # a byte is sorted by counting
         order = np.argsort(bucket, kind="stable")
         moved = frame[order]
         self.names, moved.columns = frame.columns, [str(at) for at in range(frame.width)]  # a name may hold anything

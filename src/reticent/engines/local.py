@@ -18,6 +18,7 @@ from reticent.engines.changed import Tally, read_again
 from reticent.engines.combinations import combinations
 from reticent.engines.engine import PLAINLY, Counted, Working
 from reticent.engines.locate import cells_of_rows
+from reticent.engines.ranked import by_word, entries_by_cell
 from reticent.errors import SourceError
 from reticent.randomness import Random
 from reticent.recipe.recipe import Recipe
@@ -112,21 +113,26 @@ def _carry(
 
 def by_place(place: np.ndarray, carried: pl.DataFrame) -> np.ndarray:
     """The order of rows by their place and by what they carry: rows that tie read the same."""
-    keys = carried.with_columns(pl.Series("\x00place", place))
-    order = keys.select(pl.arg_sort_by(["\x00place", *carried.columns], nulls_last=True))
-    return order.to_series().to_numpy()
+    order = np.argsort(place)
+    place = place[order]
+    tied = np.zeros(len(place) + 1, bool)
+    tied[1:-1] = place[1:] == place[:-1]
+    where = np.flatnonzero(tied[1:] | tied[:-1])
+    keys = carried[order[where]].with_columns(pl.Series("\x00place", place[where]))
+    within = keys.select(pl.arg_sort_by(["\x00place", *carried.columns], nulls_last=True)).to_series().to_numpy()
+    order[where] = order[where][within]
+    return order
 
 
 def outcomes(recipe: Recipe, cell: np.ndarray, rng: Random, start: int = 0) -> np.ndarray:
     """The recipe's entry for each row: the row's rank in its cell, in the order of PRF(key, position), in the cumulative quotas."""
-    by_cell = np.argsort(recipe.cell, kind="stable")
-    entries = np.bincount(recipe.cell, minlength=len(recipe.cells))
+    entries, by_cell = entries_by_cell(recipe)
     first = np.append(0, np.cumsum(entries))[:-1]
     place = first[cell]
     shared = np.flatnonzero(entries[cell] > 1)
     if len(shared):
         words = rng.words("rank", start, len(cell))[shared]
-        order = shared[np.lexsort((words, cell[shared]))]
+        order = shared[by_word(cell[shared], words)]
         held = cell[order]
         begins = np.flatnonzero(np.diff(held, prepend=-1))
         rank = np.arange(len(order)) - np.repeat(begins, np.diff(np.append(begins, len(order))))

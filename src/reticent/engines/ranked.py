@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from reticent.kernels.within_groups import by_group
 from reticent.randomness import Random
 from reticent.recipe.recipe import Recipe
 
@@ -20,13 +21,38 @@ MOST = 256  # files that are open at once
 _RECORD = np.dtype([("cell", "<i4"), ("word", "<u8"), ("row", "<i8")])
 
 
+def entries_by_cell(recipe: Recipe) -> tuple[np.ndarray, np.ndarray]:
+    """How many entries each cell has, and the entries in the order of their cells."""
+    many = np.bincount(recipe.cell, minlength=len(recipe.cells))
+    order = np.empty(len(recipe.cell), np.int32)
+    by_group(np.arange(len(order), dtype=np.int32), recipe.cell.astype(np.int32), np.cumsum(many) - many, order)
+    return many, order
+
+
+def by_word(cell: np.ndarray, word: np.ndarray) -> np.ndarray:
+    """The order of rows by cell and, within one, by word: cells and as much of the words as 63 bits hold are sorted together."""
+    least = int(cell.min(initial=0))
+    bits = (int(cell.max(initial=0)) - least).bit_length()
+    if bits > 40:
+        return np.lexsort((word, cell))
+    key = ((cell.astype(np.int64) - least) << (63 - bits)) | (word >> np.uint64(bits + 1)).astype(np.int64)
+    order = np.argsort(key)
+    key = key[order]
+    tied = np.zeros(len(key) + 1, bool)
+    tied[1:-1] = key[1:] == key[:-1]
+    if tied.any():  # words that differ in their last bits alone
+        where = np.flatnonzero(tied[1:] | tied[:-1])
+        rows = order[where]
+        order[where] = rows[np.lexsort((rows, word[rows], cell[rows]))]
+    return order
+
+
 class Ranks:
     """`take` cells of rows in their order, then `settle`, then ask for the `entries` that were left open."""
 
     def __init__(self, recipe: Recipe, rng: Random, folder: Path):
         self.rng, self.folder = rng, folder
-        entries = np.bincount(recipe.cell, minlength=len(recipe.cells))
-        by_cell = np.argsort(recipe.cell, kind="stable")
+        entries, by_cell = entries_by_cell(recipe)
         self.only = by_cell[(np.cumsum(entries) - 1).clip(0)]  # the one entry of a cell that has one
         self.shared = entries > 1
         counts = np.where(self.shared, recipe.cells.counts, 0)
@@ -56,7 +82,7 @@ class Ranks:
     def _put(self, cell: np.ndarray, word: np.ndarray, row: np.ndarray) -> None:
         held = self.counts[cell]
         share = np.minimum((word.astype(np.float64) * (held / 2.0**64)).astype(np.int64), held - 1)
-        bucket = (self.first[cell] + share) // self.bucket
+        bucket = ((self.first[cell] + share) // self.bucket).astype(np.uint8)  # a byte is sorted by counting
         record = np.empty(len(cell), _RECORD)
         record["cell"], record["word"], record["row"] = cell, word, row
         order = np.argsort(bucket, kind="stable")
@@ -79,7 +105,7 @@ class Ranks:
         for file in self.files:
             record = np.fromfile(file.name, _RECORD)
             Path(file.name).unlink()
-            order = np.lexsort((record["word"], record["cell"]))
+            order = by_word(record["cell"], record["word"])
             place = np.searchsorted(self.until, np.arange(before, before + len(record)), side="right")
             self.settled[record["row"][order]] = self.open[place]
             before += len(record)

@@ -36,6 +36,7 @@ from reticent.table.source import Source, batches, is_text
 from reticent.table.typed_rows import typed
 
 ENTRY = "\x00entry"
+SOME = 1 << 20  # entries whose places tell how to part them all
 _NUMBER, _TEXT = 8, 24  # bytes that a value is taken for before one was seen
 
 
@@ -165,10 +166,7 @@ class Carrying:
     def _sorted(self, frames: Iterator[pl.DataFrame], folder: Path) -> Iterator[tuple[np.ndarray, pl.DataFrame]]:
         """By place and by what is carried: a bucket holds whole places."""
         assert self.place is not None
-        recipe = self.recipe
-        rank = np.unique(self.place, return_inverse=True)[1].reshape(-1)
-        held = np.bincount(rank[recipe.shown], weights=recipe.quota[recipe.shown], minlength=int(rank.max()) + 1)
-        first, rows = np.cumsum(held) - held, max(int(held.sum()), 1)
+        rows = int(self.recipe.quota[self.recipe.shown].sum())
         buckets = Buckets(folder)
         with closing(buckets):
             for frame in frames:
@@ -176,13 +174,21 @@ class Carrying:
                     continue  # none of these rows is published
                 if not buckets.count:
                     buckets.begin(many(rows, frame.estimated_size() / max(len(frame), 1)))
-                at = first[rank[frame[ENTRY].to_numpy()]] * buckets.count // rows
-                buckets.put(at.astype(np.int64), frame)
+                    ends = self._ends(buckets.count)
+                buckets.put(np.searchsorted(ends, self.place[frame[ENTRY].to_numpy()]), frame)
             buckets.finish()
         for frame in buckets.frames():
             entry, carried = _parted(frame)
             order = local.by_place(self.place[entry], carried)
             yield entry[order], carried[order]
+
+    def _ends(self, parts: int) -> np.ndarray:
+        """The last place of all parts but one, which should have as many rows each: from some of the entries."""
+        assert self.place is not None
+        some = self.recipe.shown[:: -(-len(self.recipe.shown) // SOME)]
+        some = some[np.argsort(self.place[some])]
+        until = np.cumsum(self.recipe.quota[some])
+        return self.place[some][np.searchsorted(until, until[-1] * np.arange(1, parts) // parts)]
 
 
 def _shown(frame: pl.DataFrame, ranks: Ranks, shown: np.ndarray) -> pl.DataFrame:
