@@ -13,7 +13,9 @@ import polars as pl
 import pytest
 
 import reticent as rt
+from reticent.errors import BundleDamaged
 from reticent.release import bundle, parts
+from reticent.release.data import stored_pieces
 from tests.contract import pairs
 from tests.contract.pairs import drafted
 from tests.release.parts import FORMATS, KINDS, released
@@ -114,3 +116,22 @@ def test_batches_are_cut_each_by_itself(tmp_path):
     rt.publish_batches(job, "day", tmp_path / "days", frame=frame, seed=1)
     assert rt.open(tmp_path / "days" / "a").manifest.data == ("data.parquet",)
     assert rt.open(tmp_path / "days" / "b").manifest.data == ("data-00000.parquet", "data-00001.parquet")
+
+
+@pytest.mark.parametrize("database", ["sqlite", "duckdb"])
+@pytest.mark.parametrize("error", [BundleDamaged("a part cannot be read."), KeyboardInterrupt()], ids=type)
+def test_an_export_that_fails_while_it_reads_says_why_and_leaves_nothing(database, error, tmp_path):
+    release = released("anatomized", part_rows=17)[0]
+
+    def fails(file, schema, rows):
+        yield from list(stored_pieces(file, schema, rows))[:3]
+        raise error
+
+    with (
+        mock.patch("reticent.release.piecewise.PIECE", 7),
+        mock.patch("reticent.release.piecewise.stored_pieces", fails),
+        pytest.raises(type(error)) as told,
+    ):
+        release.to_database(f"{database}:///{tmp_path}/out.db", "people")
+    assert told.value is error
+    assert not any(tmp_path.iterdir())

@@ -69,6 +69,31 @@ def data_pieces(file: DataFile, schema: Schema, rows: int) -> Iterator[pl.DataFr
         yield piece
 
 
+def stored_pieces(file: DataFile, schema: Schema, rows: int) -> Iterator[pl.DataFrame]:
+    """The same rows, so many at a time or fewer, and none read ahead: for whoever is slower than the disk that they are on."""
+    _scanned(file, schema)  # has these columns
+    for one in file.each():
+        yield from data_pieces(one, schema, rows) if file.suffix != ".parquet" else _batches(one, schema, rows)
+
+
+def _batches(file: DataFile, schema: Schema, rows: int) -> Iterator[pl.DataFrame]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(file.paths[0]) as opened:
+        batches = opened.iter_batches(batch_size=rows, columns=list(schema), use_threads=False)
+        while True:
+            try:
+                batch = next(batches, None)
+            except (OSError, ValueError, pa.ArrowException):
+                raise BundleDamaged(f"{file.shown} cannot be read.") from None
+            if batch is None:
+                return
+            frame = pl.from_arrow(batch)
+            assert isinstance(frame, pl.DataFrame)
+            yield _typed(frame.select(list(schema)), schema, file)
+
+
 def count_data(file: DataFile, schema: Schema, only: Collection[str] | None = None) -> tuple[pl.DataFrame, np.ndarray]:
     """The distinct rows of the data file (in `only` some columns), and how often each occurs; rows are read as a stream and not kept."""
     wanted = _among(schema, only)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -101,7 +103,7 @@ def _postgresql(url: str, tables: dict[str, Table], path: Path | None = None) ->
         connection.commit()
 
 
-PIECE = "reticent_rows_read_now"  # what DuckDB knows a piece by while it is written
+READ = "reticent_rows_read_now"  # what DuckDB knows rows by while it reads them
 _AFFINITY = {pl.String: "TEXT", pl.Boolean: "INTEGER", pl.Float32: "REAL", pl.Float64: "REAL"}
 
 
@@ -148,17 +150,43 @@ def _affinity(dtype: pl.DataType) -> str:
     return _AFFINITY.get(dtype.base_type(), "TEXT")
 
 
+class _Handed:
+    """A table's rows as Arrow hands them on; what goes wrong while they are read is raised after, and not in Arrow's words."""
+
+    def __init__(self, table: Table):
+        self._table = table
+        self._failed: BaseException | None = None
+
+    def reader(self) -> Any:
+        import pyarrow as pa
+
+        return pa.RecordBatchReader.from_batches(self._table.empty.to_arrow().schema, self._batches())
+
+    def _batches(self) -> Iterator[Any]:
+        try:
+            for piece in self._table.pieces():
+                yield from piece.rechunk().to_arrow().to_batches()
+        except BaseException as error:
+            self._failed = error
+            raise
+
+    def raise_failed(self) -> None:
+        if self._failed is not None and not isinstance(self._failed, GeneratorExit):
+            raise self._failed from None
+
+
 def _duckdb(url: str, tables: dict[str, Table], path: Path | None) -> None:
     duckdb = driver("duckdb", "query")
     with duckdb.connect(str(path or path_of(url, there=False))) as connection:
         connection.begin()
         for name, table in tables.items():
-            connection.register(PIECE, table.empty.to_arrow())
-            connection.execute(f"CREATE TABLE {quoted(name)} AS SELECT * FROM {PIECE}")
-            for piece in table.pieces():
-                connection.register(PIECE, piece.to_arrow())
-                connection.execute(f"INSERT INTO {quoted(name)} SELECT * FROM {PIECE}")
-            connection.unregister(PIECE)
+            rows = _Handed(table)
+            connection.register(READ, rows.reader())
+            try:  # in one statement: what several insert, DuckDB holds until they are committed
+                connection.execute(f"CREATE TABLE {quoted(name)} AS SELECT * FROM {READ}")
+            finally:
+                rows.raise_failed()
+            connection.unregister(READ)
         connection.commit()
         if path is not None:  # a new file is moved alone: what its log holds must be in it, and closing tells no error
             connection.execute("CHECKPOINT")
