@@ -23,6 +23,7 @@ from reticent.release.reading.tree import Tree
 from reticent.table.types import typed
 
 DENSE = 1 << 23  # how far apart numbers lie that are counted without sorting
+TEXTS = 1 << 16  # that are listed
 KEPT = 16  # axes
 FAR = 1 << 62  # where whole numbers end that may be anything
 
@@ -85,7 +86,7 @@ class Rows:
         """The number of each row's label or value, and the distinct ones."""
         if name not in self.numbered:
             shown = self.frame[name]
-            self.numbered[name] = _counted(shown) if _short(shown) else _joined(shown)
+            self.numbered[name] = _counted(shown) if _short(shown) else _spelled(shown)
         return self.numbered[name]
 
     def axis(self, name: str, asked: Sequence[Atom]) -> Axis:
@@ -137,8 +138,17 @@ def _counted(shown: pl.Series) -> tuple[np.ndarray, pl.Series]:
     return (np.cumsum(held) - 1)[number - least], distinct
 
 
-def _joined(shown: pl.Series) -> tuple[np.ndarray, pl.Series]:
+def _spelled(shown: pl.Series) -> tuple[np.ndarray, pl.Series]:
+    """Texts, of which there are few, by the place of each in a list of them, which is half the work of looking every one up."""
     distinct = shown.unique(maintain_order=True)
+    if shown.dtype != pl.String or len(distinct) > TEXTS:
+        return _joined(shown, distinct)
+    texts = distinct.drop_nulls()
+    number = shown.cast(pl.Enum(texts)).to_physical().cast(pl.Int64)
+    return number.fill_null(len(texts)).to_numpy(), pl.concat([texts, distinct.filter(distinct.is_null())])
+
+
+def _joined(shown: pl.Series, distinct: pl.Series) -> tuple[np.ndarray, pl.Series]:
     number = pl.DataFrame({"shown": distinct, "number": np.arange(len(distinct), dtype=np.int64)})
     rows = pl.DataFrame({"shown": shown}).join(number, on="shown", how="left", nulls_equal=True, maintain_order="left")
     return rows["number"].to_numpy(), distinct
