@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
-from reticent.kernels import group_order, tree_places
+from reticent.kernels import group_order, matching_taken, tree_places
 from tests.methods.pure_kernels import pure
 
 pytest.importorskip("cython", reason="a kernel's source imports cython, which the test extra installs")
@@ -35,3 +37,20 @@ def test_what_rows_add_is_spread_over_the_places_of_their_labels(kernel):
     wanted = (covered * scale[:, None])[label].T @ tallies
     assert np.allclose(found, wanted[4:10], rtol=1e-12)
     assert not held.any()
+
+
+@pytest.mark.parametrize("kernel", [matching_taken, pure("matching_taken")], ids=["compiled", "as it stands"])
+def test_of_each_group_the_values_of_the_least_places_are_taken(kernel):
+    rng = np.random.default_rng(3)
+    sizes = rng.integers(0, 6, 40)
+    until = np.append(0, np.cumsum(sizes))
+    place, number = rng.integers(0, 9, until[-1]), rng.integers(0, 4, until[-1])
+    room = rng.integers(0, 9, 40)
+    taken = np.full(until[-1], -1)
+    kernel.taken_first(until, place, number, room, np.empty(5, np.int64), taken)
+    for group, (first, last) in enumerate(pairwise(until)):
+        left, wanted = room[group], np.zeros(last - first, np.int64)
+        for at in np.argsort(place[first:last], kind="stable"):
+            wanted[at] = min(left, number[first + at])
+            left -= wanted[at]
+        assert (taken[first:last] == wanted).all()
