@@ -56,7 +56,7 @@ class Listed:
     def of(cls, number: np.ndarray, many: int) -> Listed:
         until = np.append(0, np.cumsum(np.bincount(number, minlength=many)))
         order = np.empty(len(number), np.int64)
-        by_group(np.require(number, np.int64, "CW"), until[:-1].copy(), order)
+        by_group(np.require(number, np.int64, ["C", "W"]), until[:-1].copy(), order)
         return cls(order, until)
 
     def places(self, numbers: np.ndarray) -> np.ndarray:
@@ -94,12 +94,13 @@ class Rows:
 
     def kept(self, name: str, asked: Sequence[Atom], make: Callable[[Sequence[Atom]], Axis]) -> Axis:
         """An axis that the question before needed too, as it was; GROUP BY asks the same of most columns again and again."""
-        key = (name, tuple(asked))
-        if key not in self.axes:
+        found = self.axes.get((name, tuple(asked)))
+        if found is None:
+            found = make(asked)
             while len(self.axes) >= KEPT:
                 self.axes.pop(next(iter(self.axes)), None)
-            self.axes[key] = make(asked)
-        return self.axes[key]
+            self.axes[name, tuple(asked)] = found
+        return found
 
     def _axis(self, name: str, asked: Sequence[Atom]) -> Axis:
         code, distinct = self.codes(name)
