@@ -43,7 +43,7 @@ def lines(
     frame: pl.DataFrame, across: str, up: str, title: str, apart: str | None = None, rows: str | None = None
 ) -> Chart:
     """A line with points of `up` over `across`, one for each value of `apart`, one picture for each of `rows`."""
-    altair = _altair()
+    altair = altair_loaded()
     # Values are put in by name: a column may be called anything, and altair reads marks such as `:` in a name.
     data = {"x": across, "y": up, "line": apart, "row": rows}
     used = frame.select(pl.col(name).alias(field) for field, name in data.items() if name is not None)
@@ -70,7 +70,7 @@ ACROSS, UP, LETTER, LINE = 560, 340, 5.7, 12
 
 def frontier(frame: pl.DataFrame, across: str, up: str, title: str) -> Chart:
     """A named point for each row, by its `role`; those with `frontier` are joined by a line."""
-    altair = _altair()
+    altair = altair_loaded()
     used = frame.select(pl.col(across).alias("x"), pl.col(up).alias("y"), "name", "role", "frontier")
     ends = [(float(used[axis].max() or 0) or 1.0) * 1.05 for axis in ("x", "y")]  # type: ignore[arg-type]  # numbers
     x, y = (
@@ -130,7 +130,7 @@ def bars(labels: Sequence[str], values: Sequence[float], title: str, unit: str) 
 
     Room for labels is fixed, not measured, so that the same bars give the same bytes whatever fonts a machine has.
     """
-    altair = _altair()
+    altair = altair_loaded()
     shown = [label if len(label) <= LETTERS else label[: LETTERS - 1] + "…" for label in labels]
     rows = [{"at": at, "value": value} for at, value in enumerate(values)]
     down = altair.Y("at", type="ordinal", axis=None, scale=altair.Scale(paddingInner=0.25))
@@ -155,7 +155,8 @@ def _axis(altair: Any, values: pl.Series) -> Any:
     return altair.Axis(values=distinct) if values.dtype.is_numeric() else altair.Axis(labelAngle=0)
 
 
-def _altair() -> Any:
+def altair_loaded() -> Any:
+    """altair, or a refusal that names the extra."""
     try:
         import altair
         import vl_convert  # noqa: F401  both are needed, and one message names them

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 
 import polars as pl
 import pytest
@@ -57,6 +58,7 @@ def test_a_file_of_another_tool_stands_beside(run, place):
         (("--runs", "0"), "1 run"),
         (("--csv", "release/all.csv"), "release folder"),
         (("--chart", "all.png"), "SVG"),
+        (("--chart", "all.svg", "--attacks", "none"), "no attack is to be tried"),
         (("--csv", "one.svg", "--chart", "one.svg"), "one file"),
         (("--beside", "theirs"), "a table and its file"),
         (("--beside", "theirs=absent.csv"), "no file"),
@@ -68,6 +70,12 @@ def test_bad_input_writes_nothing(run, place, words, says):
     ran = run("compare", "job.toml", *FAST, *words)
     assert ran.code == 1 and says in ran.err and "Traceback" not in ran.err
     assert sorted(os.listdir(".")) == before and not (place / "release" / "all.csv").exists()
+
+
+def test_a_chart_that_cannot_be_drawn_is_refused_before_anything_is_measured(run, place, monkeypatch):
+    monkeypatch.setitem(sys.modules, "altair", None)
+    ran = run("compare", "job.toml", *FAST, "--chart", "all.svg")
+    assert ran.code == 1 and "reticent[charts]" in ran.err and "reading" not in ran.err
 
 
 def test_advice_is_given_with_its_measurements(run, place):

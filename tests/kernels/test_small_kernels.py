@@ -7,7 +7,15 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from reticent.kernels import audit_tallies, cell_tallies, group_order, redrawn_counts, tree_places, within_groups
+from reticent.kernels import (
+    audit_tallies,
+    cell_tallies,
+    group_order,
+    matching_taken,
+    redrawn_counts,
+    tree_places,
+    within_groups,
+)
 from tests.methods.pure_kernels import pure
 
 pytest.importorskip("cython", reason="a kernel's source imports cython, which the test extra installs")
@@ -90,3 +98,20 @@ def test_numbers_are_put_by_group_and_sorted_within_small_groups(kernel):
     for start, end in pairwise(begin):
         here = before[start:end]
         assert (placed[start:end] == (np.sort(here) if end - start <= most else here)).all()
+
+
+@pytest.mark.parametrize("kernel", [matching_taken, pure("matching_taken")], ids=["compiled", "as it stands"])
+def test_of_each_group_the_values_of_the_least_places_are_taken(kernel):
+    rng = np.random.default_rng(3)
+    sizes = rng.integers(0, 6, 40)
+    until = np.append(0, np.cumsum(sizes))
+    place, number = rng.integers(0, 9, until[-1]), rng.integers(0, 4, until[-1])
+    room = rng.integers(0, 9, 40)
+    taken = np.full(until[-1], -1)
+    kernel.taken_first(until, place, number, room, np.empty(5, np.int64), taken)
+    for group, (first, last) in enumerate(pairwise(until)):
+        left, wanted = room[group], np.zeros(last - first, np.int64)
+        for at in np.argsort(place[first:last], kind="stable"):
+            wanted[at] = min(left, number[first + at])
+            left -= wanted[at]
+        assert (taken[first:last] == wanted).all()

@@ -7,6 +7,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
+from reticent.release.asking import assignment
 from reticent.release.asking.assignment import Groups, best, summed_best
 
 
@@ -49,3 +50,14 @@ def test_decimals_whose_sums_differ_by_roundings_lead_in_no_circles():
         worth = rng.integers(-3, 4, (6, 1)) / 10 + rng.integers(-3, 4, (1, 5)) / 10 - 1 / 3
         each = [tried(sides, worth, group) for group in range(groups.many)]
         assert best(groups, worth)[0] == pytest.approx(each)
+
+
+def test_groups_too_wide_to_be_sorted_by_hand_give_the_same():
+    rng = np.random.default_rng(4)
+    group = np.sort(rng.integers(0, 3, 60))
+    side = group, rng.integers(0, 30, 60), rng.integers(0, 4, 60)
+    room, place = rng.integers(0, 40, 3), rng.permutation(30)
+    narrow = assignment.taken_of(side, room, place)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(assignment, "WIDE", 0)
+        assert (assignment.taken_of(side, room, place) == narrow).all()

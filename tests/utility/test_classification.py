@@ -123,3 +123,20 @@ def test_the_loss_of_a_row_is_by_hand(kind):
     else:
         share = frame["ill"].value_counts(normalize=True)["proportion"]
         assert 0 < lost < 1 / 3 and share.sum() == pytest.approx(1)
+
+
+def test_a_learner_is_taught_on_one_thread(setting, monkeypatch):
+    """Several wait for each other most of the time, and what is learned would depend on how many there are."""
+    from sklearn.naive_bayes import MultinomialNB
+    from threadpoolctl import threadpool_info
+
+    seen: list[int] = []
+    fit = MultinomialNB.fit
+
+    def watched(self, *given, **named):
+        seen.extend(pool["num_threads"] for pool in threadpool_info())
+        return fit(self, *given, **named)
+
+    monkeypatch.setattr(MultinomialNB, "fit", watched)
+    setting.exam(job("generalized"), 1).ideal()
+    assert seen and set(seen) == {1}

@@ -34,7 +34,7 @@ def compare(
     Nothing is published and nothing enters the ledger. What is found tells about the source: it stays with you.
     """
     from reticent.cli.columns import names
-    from reticent.cli.comparing import named_files, refuse_places, show, write
+    from reticent.cli.comparing import named_files, refuse_chart, refuse_places, show, write
     from reticent.cli.printing import say, say_json, stages
     from reticent.cli.sweeping import swept
     from reticent.compare import compare as measured
@@ -44,6 +44,7 @@ def compare(
     parameters, tables = swept(sweep), named_files(beside)
     read = _named(jobs, Job)
     chosen: Any = None if attacks is None else () if attacks == "none" else names(attacks)
+    refuse_chart(chart, privacy, chosen)
     with stages(json) as progress:
         found = measured(
             read, methods=names(methods), rows=rows, runs=runs, attacks=chosen, seed=seed, progress=progress,

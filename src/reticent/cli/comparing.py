@@ -28,6 +28,21 @@ def named_files(given: list[str] | None) -> dict[str, str]:
     return found
 
 
+def refuse_chart(chart: Path | None, privacy: str, attacks: Sequence[str] | None) -> None:
+    """Before anything is measured: a chart that could not be drawn afterwards."""
+    if chart is None:
+        return
+    from reticent.charts import altair_loaded
+    from reticent.compare.comparison import PRIVACY
+
+    altair_loaded()
+    if privacy == PRIVACY and attacks is not None and not attacks:
+        raise RequestError(
+            "The height of the chart is what adversaries gain, and no attack is to be tried.",
+            attempt="--privacy and another figure, such as loss, or --attacks with an attack.",
+        )
+
+
 def refuse_places(places: Mapping[str, Path | None], force: bool) -> None:
     """Before anything is measured: what is found stays out of release folders, and nothing is overwritten unasked."""
     from reticent.report.placing import refuse_existing, release_around

@@ -14,6 +14,7 @@ from reticent.errors import RequestError
 DEPTH = 200  # conditions within one another; a chain of ANDs is one, too
 VALUES = 1_000  # that one question compares with: what it takes to answer grows with their square
 SIGNS: dict[Any, str] = {
+    **dict.fromkeys((exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE), "A comparison"),
     exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/", exp.Mod: "%", exp.DPipe: "||", exp.Star: "*", exp.Window: "OVER (a window)",
     exp.Literal: "A value", exp.Placeholder: "A placeholder", exp.Tuple: "A list", exp.Boolean: "TRUE or FALSE", exp.Neg: "-",
     exp.Paren: "What stands in brackets", exp.NullSafeEQ: "IS NOT DISTINCT FROM", exp.NullSafeNEQ: "IS DISTINCT FROM",

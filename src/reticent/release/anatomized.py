@@ -18,7 +18,8 @@ import numpy as np
 import polars as pl
 
 from reticent.release.answer import Answer
-from reticent.release.asking.grouped import Chances, Grouped, Triple
+from reticent.release.asking.alike import Triple
+from reticent.release.asking.grouped import Chances, Grouped
 from reticent.release.asking.laid import compact
 from reticent.release.asking.put import Put
 from reticent.release.asking.rows import Rows

@@ -17,8 +17,9 @@ import polars as pl
 
 from reticent.release.annotated import Annotated
 from reticent.release.answer import NOTHING, Answer
+from reticent.release.asking.alike import Triple
 from reticent.release.asking.condition import atoms
-from reticent.release.asking.grouped import Chances, Grouped, Triple
+from reticent.release.asking.grouped import Chances, Grouped
 from reticent.release.asking.put import Put
 from reticent.release.kind import Tables
 from reticent.release.manifest import Manifest

@@ -109,7 +109,9 @@ def taken_of(side: Triple, room: np.ndarray, place: np.ndarray) -> np.ndarray:
     widest = int(size.max(initial=0))
     if widest <= WIDE:
         taken = np.empty(len(group), np.int64)
-        taken_first(until, place[kind], np.require(number, np.int64, "CW"), room, np.empty(widest, np.int64), taken)
+        taken_first(
+            until, place[kind], np.require(number, np.int64, ["C", "W"]), room, np.empty(widest, np.int64), taken
+        )
         return taken
     order = np.lexsort((place[kind], group))
     amount = number[order]

@@ -82,7 +82,7 @@ class Grouped:
         chosen = cells.combined.listed.places(np.flatnonzero(inside)) if few else None
         if chosen is not None:
             here &= marked(self.group[chosen], self.many)
-        wanted = self._may(meets.any(axis=0)[values.may.argmax(axis=1)])
+        wanted = self._may(np.asarray(meets.any(axis=0))[values.may.argmax(axis=1)])
         if int(np.diff(self.by_value.until)[wanted].sum()) * FEW < len(self.held[0]):
             here &= marked(self.held[0][self.by_value.places(np.flatnonzero(wanted))], self.many)
         among = np.flatnonzero(here)

@@ -49,11 +49,12 @@ def laid(rows: Rows, condition: Condition | None, names: Sequence[str]) -> Laid:
     """The columns in `names` as axes."""
     asked = by_column(condition)
     axes = tuple(rows.axis(name, asked.get(name, [])) for name in names)
-    if tuple(names) not in rows.combined:
+    combined = rows.combined.get(tuple(names))
+    if combined is None:
+        combined = _combined(axes, len(rows))
         while len(rows.combined) >= KEPT:
             rows.combined.pop(next(iter(rows.combined)), None)
-        rows.combined[tuple(names)] = _combined(axes, len(rows))
-    combined = rows.combined[tuple(names)]
+        rows.combined[tuple(names)] = combined
     return Laid(axes, {axis.name: axis.code[combined.first] for axis in axes}, combined)
 
 

@@ -23,6 +23,7 @@ from reticent.release.reading.tree import Tree
 from reticent.table.types import typed
 
 DENSE = 1 << 23  # how far apart numbers lie that are counted without sorting
+TEXTS = 1 << 16  # that are listed
 KEPT = 16  # axes
 FAR = 1 << 62  # where whole numbers end that may be anything
 
@@ -55,7 +56,7 @@ class Listed:
     def of(cls, number: np.ndarray, many: int) -> Listed:
         until = np.append(0, np.cumsum(np.bincount(number, minlength=many)))
         order = np.empty(len(number), np.int64)
-        by_group(np.require(number, np.int64, "CW"), until[:-1].copy(), order)
+        by_group(np.require(number, np.int64, ["C", "W"]), until[:-1].copy(), order)
         return cls(order, until)
 
     def places(self, numbers: np.ndarray) -> np.ndarray:
@@ -85,7 +86,7 @@ class Rows:
         """The number of each row's label or value, and the distinct ones."""
         if name not in self.numbered:
             shown = self.frame[name]
-            self.numbered[name] = _counted(shown) if _short(shown) else _joined(shown)
+            self.numbered[name] = _counted(shown) if _short(shown) else _spelled(shown)
         return self.numbered[name]
 
     def axis(self, name: str, asked: Sequence[Atom]) -> Axis:
@@ -93,12 +94,13 @@ class Rows:
 
     def kept(self, name: str, asked: Sequence[Atom], make: Callable[[Sequence[Atom]], Axis]) -> Axis:
         """An axis that the question before needed too, as it was; GROUP BY asks the same of most columns again and again."""
-        key = (name, tuple(asked))
-        if key not in self.axes:
+        found = self.axes.get((name, tuple(asked)))
+        if found is None:
+            found = make(asked)
             while len(self.axes) >= KEPT:
                 self.axes.pop(next(iter(self.axes)), None)
-            self.axes[key] = make(asked)
-        return self.axes[key]
+            self.axes[name, tuple(asked)] = found
+        return found
 
     def _axis(self, name: str, asked: Sequence[Atom]) -> Axis:
         code, distinct = self.codes(name)
@@ -137,8 +139,17 @@ def _counted(shown: pl.Series) -> tuple[np.ndarray, pl.Series]:
     return (np.cumsum(held) - 1)[number - least], distinct
 
 
-def _joined(shown: pl.Series) -> tuple[np.ndarray, pl.Series]:
+def _spelled(shown: pl.Series) -> tuple[np.ndarray, pl.Series]:
+    """Texts, of which there are few, by the place of each in a list of them, which is half the work of looking every one up."""
     distinct = shown.unique(maintain_order=True)
+    if shown.dtype != pl.String or len(distinct) > TEXTS:
+        return _joined(shown, distinct)
+    texts = distinct.drop_nulls()
+    number = shown.cast(pl.Enum(texts)).to_physical().cast(pl.Int64)
+    return number.fill_null(len(texts)).to_numpy(), pl.concat([texts, distinct.filter(distinct.is_null())])
+
+
+def _joined(shown: pl.Series, distinct: pl.Series) -> tuple[np.ndarray, pl.Series]:
     number = pl.DataFrame({"shown": distinct, "number": np.arange(len(distinct), dtype=np.int64)})
     rows = pl.DataFrame({"shown": shown}).join(number, on="shown", how="left", nulls_equal=True, maintain_order="left")
     return rows["number"].to_numpy(), distinct
