@@ -45,7 +45,7 @@ hostile: $(VENV)/.test $(VENV)/.kernels ## try every forgery, with every reader,
 queries: $(VENV)/.test $(VENV)/.kernels ## ask 100,000 random questions of every kind and 1,500 draws of each random one
 	@RETICENT_QUERIES=all $(BIN)/python -m pytest -n $(JOBS) tests/query $(ARGS)
 
-test-cluster: $(VENV)/.test $(VENV)/.kernels ## kill an executor of Spark's local-cluster half-way (three Javas, about 70 CPU s)
+test-cluster: $(VENV)/.test $(VENV)/.kernels ## kill an executor of Spark's local-cluster half-way (three Javas, more than a CPU minute)
 	@SPARK=all $(BIN)/python -m pytest tests/engines/test_spark_cluster.py $(ARGS)
 
 browser: $(VENV)/.test $(VENV)/.kernels ## try reports in a real browser, which is installed (Debian; pictures in build/screenshots)

@@ -79,10 +79,12 @@ with tempfile.TemporaryDirectory(dir=os.environ.get("REGIONS_ROOM")) as folder:
     before = high()
     release = rt.publish(job, to=Path(folder) / "out", ledger=Path(folder) / "ledger", seed=1, engine=engine, progress=tell)
     done.set()
-    found = release.audited
-    print(json.dumps({"kept": found.kept, "rows": found.rows, "groups": found.groups, "ail": found.utility["ail"],
-                      "driver": high(), "before": before, "others": most[0], "stages": stages,
-                      "cpu": sum(cpu for cpu, _ in family().values()), "k": found.achieved["k-anonymity"],
+    found, driver, cpu = release.audited, high(), sum(cpu for cpu, _ in family().values())
+    import polars as pl
+    labels = pl.scan_parquet(Path(folder) / "out" / "data*.parquet").select(pl.col(quasi).n_unique()).collect().row(0)
+    print(json.dumps({"labels": sum(labels), "kept": found.kept, "rows": found.rows, "groups": found.groups, "ail": found.utility["ail"],
+                      "driver": driver, "before": before, "others": most[0], "stages": stages,
+                      "cpu": cpu, "k": found.achieved["k-anonymity"],
                       "beta": found.achieved["beta-likeness-enhanced"]}))
 """
 )
@@ -148,7 +150,7 @@ def loss(promise: str) -> Callable[[], Row]:
 def driver(promise: str) -> Callable[[], Row]:
     def row() -> Row:
         many, few = spread(ROWS_ASKED, promise), spread(ROWS_ASKED // 4, promise)
-        note = f"{ROWS_ASKED:,} rows against a quarter of them; Java and workers {many['others']:,.0f} and {few['others']:,.0f} MiB"
+        note = f"{ROWS_ASKED:,} rows and {many['labels']:,} labels against a quarter of them and {few['labels']:,}; Java and workers {many['others']:,.0f} and {few['others']:,.0f} MiB"
         return Row(ours=many["driver"], reference=few["driver"], against="a quarter", unit="MiB", note=note)
 
     return row

@@ -19,7 +19,6 @@ import polars as pl
 
 from reticent import catalogue
 from reticent.door import a_job, a_ledger, an_engine, called, door, flag, optional, path, text, whole
-from reticent.engines.engine import Engine
 from reticent.errors import ColumnError, OutputExists, PromiseUnreachable
 from reticent.job import Job
 from reticent.owner import private, staging
@@ -168,7 +167,7 @@ class Batch:
     frame: Any
 
 
-def _parts(worker: Engine, rows: Any, by: str, values: pl.DataFrame, *, keep: bool) -> Iterator[Batch]:
+def _parts(worker: Any, rows: Any, by: str, values: pl.DataFrame, *, keep: bool) -> Iterator[Batch]:
     """Each batch, in the order of the column's values."""
     columns = [name for name in rows.collect_schema().names() if keep or name != by]
     seen: set[str] = {SUMMARY, PLACE}  # the owner's folder has the batches' notes beside these

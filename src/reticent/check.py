@@ -94,15 +94,11 @@ def check(
     progress(Step("reading", 0))
     with scratch(None) as room:
         rows, looked, counted = counted_by(worker, job, frame, Working(progress, room))
-    job, columns, tallied = (
-        populated(job, counted.columns, counted.cells),
-        counted.columns,
-        partial(worker.tallied, rows),
-    )
+    job, columns = populated(job, counted.columns, counted.cells), counted.columns
     cells = jointly(counted.cells) if job.jointly else counted.cells
     progress(Step(f"planning by {job.method.name}", OWN / 2))
     own, recipe = outlook_of(job, job.method, cells, columns, own=True)
-    found = {job.method.name: own}
+    found, spellings = {job.method.name: own}, spelled_alike(counted.cells)
     finished(own, counted.cells)
     clock.start()
     for method in others:
@@ -113,7 +109,7 @@ def check(
     progress(clock.step("explaining"))
     explained = _explained(job, cells, columns, own, recipe, clock.left)
     progress(Step("looking at columns that are not generalized", ENDING))
-    (carried, said), spellings = uncovered(tallied, columns, looked.carried), spelled_alike(counted.cells)
+    carried, said = uncovered(partial(worker.tallied, rows), columns, looked.carried)
     warnings = (*said, *looked.notices, *map(str, spellings), *warned(job, cells))
     more = advised(job, cells, recipe), spellings, explained, tuple(one.name for one in others if one.name not in found)
     return Checked(counted.cells.rows, len(counted.cells), tuple(found.values()), warnings, carried, *more)

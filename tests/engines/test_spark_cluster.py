@@ -21,7 +21,9 @@ from tests.engines.test_regional import in_one_place, labelled
 pytestmark = [
     pytest.mark.slow,
     one_worker,
-    pytest.mark.skipif(os.environ.get("SPARK") != "all", reason="three Javas take about 80 CPU s: `make test-cluster`"),
+    pytest.mark.skipif(
+        os.environ.get("SPARK") != "all", reason="three Javas take more than a CPU minute: `make test-cluster`"
+    ),
     pytest.mark.skipif(not Path("/proc").exists(), reason="executors are found by /proc"),
 ]
 JOB, IN_REGIONS = jobs("people", "census")

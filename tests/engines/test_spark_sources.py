@@ -171,3 +171,26 @@ def test_a_column_that_spark_cannot_compare_makes_no_batches(tmp_path):
     with pytest.raises(ColumnError, match="There is no column 'z' to batch by"):
         rt.publish_batches(job, "z", tmp_path / "out", frame=people, ledger=tmp_path / "ledger", engine=spark())
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("regions", [None, 2])
+@pytest.mark.parametrize("how", ["grows", "vanishes"])
+def test_a_source_that_changes_between_the_two_passes_is_refused_and_nothing_is_kept(how, regions, tmp_path):
+    people = pl.DataFrame({"q": [1, 2, 3, 4] * 6, "s": ["a", "b"] * 12, "note": [f"CANARY{at}" for at in range(24)]})
+    (tmp_path / "in").mkdir()
+    for at in range(2):
+        people[at * 12 : at * 12 + 12].write_parquet(tmp_path / "in" / f"{at}.parquet")
+
+    def change(stage: str) -> None:
+        if stage == "planning":
+            (tmp_path / "in" / "1.parquet").unlink()
+            if how == "grows":
+                people.write_parquet(tmp_path / "in" / "1.parquet")
+
+    columns = {"q": rt.quasi(), "s": rt.sensitive(), "note": rt.insensitive(acknowledge=True)}
+    job = rt.Job(source=str(tmp_path / "in"), columns=columns, promises=[rt.KAnonymity(2)])
+    given = {"to": tmp_path / "out", "ledger": tmp_path / "ledger", "engine": replace(spark(), regions=regions)}
+    with pytest.raises(SourceError) as refused:
+        rt.publish(job, progress=change, **given)
+    assert "CANARY" not in str(refused.value)
+    assert {path.name for path in tmp_path.iterdir()} <= {"in", "ledger"}

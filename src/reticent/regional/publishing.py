@@ -37,7 +37,8 @@ from reticent.table.joint import jointly
 from reticent.table.roles import Column, Role, with_role
 from reticent.table.source import Source, is_text
 
-READERS = 64  # tasks that count a release's labels, each of which tells them all
+READERS = 64  # tasks that read a release
+TELLERS = 16  # of them, those that count its labels: each tells nearly all, and whoever publishes holds what all tell
 AT_ONCE = 1 << 20  # rows of a release that are judged in one part
 
 
@@ -164,7 +165,8 @@ class Planned:
         in_parts = seen.in_parts()
         assert subject.manifest is not None  # it was just written
         readers = min(parts_of(data_files(staged, subject.manifest)["data"]), READERS)
-        tallies = worker.each(in_parts.tallied, [(subject, part, readers) for part in range(readers)])
+        tellers = min(readers, TELLERS)
+        tallies = worker.each(in_parts.tallied, [(subject, part, tellers) for part in range(tellers)])
         whole = in_parts.Whole.of(subject, tallies)
         into = -(-whole.rows // AT_ONCE)
         schema = in_parts.scattered_schema(whole)
