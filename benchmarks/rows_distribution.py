@@ -46,7 +46,7 @@ OPEN = """
 import atexit, shutil, tempfile
 kept = tempfile.mkdtemp()
 atexit.register(shutil.rmtree, kept, ignore_errors=True)
-rt.publish(job, to=kept + "/release")
+rt.publish(job, to=kept + "/release", ledger=kept + "/ledger")
 """
 ASK = 'rt.open(kept + "/release").query(f"SELECT AVG({sensitive}) FROM release WHERE age BETWEEN 30 AND 50 AND gender = \'female\'")'
 
