@@ -119,19 +119,18 @@ def test_batches_are_cut_each_by_itself(tmp_path):
 
 
 @pytest.mark.parametrize("database", ["sqlite", "duckdb"])
-@pytest.mark.parametrize("error", [BundleDamaged("a part cannot be read."), KeyboardInterrupt()], ids=type)
+@pytest.mark.parametrize("error", [BundleDamaged, KeyboardInterrupt])
 def test_an_export_that_fails_while_it_reads_says_why_and_leaves_nothing(database, error, tmp_path):
     release = released("anatomized", part_rows=17)[0]
 
     def fails(file, schema, rows):
         yield from list(stored_pieces(file, schema, rows))[:3]
-        raise error
+        raise error("a part cannot be read.")
 
     with (
         mock.patch("reticent.release.piecewise.PIECE", 7),
         mock.patch("reticent.release.piecewise.stored_pieces", fails),
-        pytest.raises(type(error)) as told,
+        pytest.raises(error, match="a part cannot be read"),
     ):
         release.to_database(f"{database}:///{tmp_path}/out.db", "people")
-    assert told.value is error
     assert not any(tmp_path.iterdir())
