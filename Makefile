@@ -34,7 +34,7 @@ demo: $(VENV)/.kernels ## publish, audit, attack, ask and report a release of bu
 	@$(BIN)/reticent demo
 
 test: $(VENV)/.test $(VENV)/.kernels ## run the whole suite (ARGS='...' for pytest, JOBS=n processes)
-	@$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup $(ARGS)
+	@$(BIN)/python -m pytest -n $(JOBS) $(ARGS)
 
 faults: $(VENV)/.test $(VENV)/.kernels ## spoil every change of the disk in every way (ARGS='--every 5' for a part); needs gcc
 	@$(BIN)/python -m tests.faults.sweep $(ARGS)

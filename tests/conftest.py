@@ -12,8 +12,27 @@ import pytest
 from hypothesis import settings
 
 _NUMBERS = itertools.count()
+ONE_WORKER = {"tests/engines/test_spark": "spark", "tests/house/test_types": "types"}
+"""Tests whose path begins so run in one worker: Spark, and a type checker, are started once and not once for each worker."""
 settings.register_profile("untimed", deadline=None)  # a test never asserts a time
 settings.load_profile("untimed")
+
+
+def share_of(nodeid: str) -> str:
+    """What is handed to a worker together: a test, or all tests that need the same large thing."""
+    return next((share for path, share in ONE_WORKER.items() if nodeid.startswith(path)), nodeid)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """By path and not by the mark `xdist_group`: pytest-xdist 3.8 writes that into a name which pytest 9.2 does not read."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Shares(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return share_of(nodeid)
+
+    return Shares(config, log)
 
 
 @pytest.fixture(scope="session", autouse=True)

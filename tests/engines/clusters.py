@@ -36,7 +36,3 @@ def spark() -> rt.Spark:
     if lacking():
         pytest.skip(lacking())
     return rt.Spark(master=MASTER, config=SETTINGS)
-
-
-one_worker = pytest.mark.xdist_group("spark")
-"""All tests with Spark run in one worker, so that it is started once."""

@@ -15,11 +15,11 @@ import reticent as rt
 from reticent import catalogue
 from reticent.errors import JobError, RequestError
 from tests.contract.pairs import drafted
-from tests.engines.clusters import one_worker, spark
+from tests.engines.clusters import spark
 from tests.engines.sameness import stated
 from tests.engines.test_sameness import FIRST, SORTED, TURNS, by_local, outcome, tables
 
-pytestmark = [one_worker, pytest.mark.filterwarnings("ignore::ResourceWarning"), pytest.mark.usefixtures("small_parts")]
+pytestmark = [pytest.mark.filterwarnings("ignore::ResourceWarning"), pytest.mark.usefixtures("small_parts")]
 TURNED = {"mondrian": "rows withheld, CSV", "burel": "in parts, carried, CSV", "anatomy": "in parts"}
 """What the job of a method has beside it; of the others, carried columns and missing values."""
 CARRIED = ("note", "visits")

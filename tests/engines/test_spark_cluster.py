@@ -15,12 +15,11 @@ import pytest
 
 import reticent as rt
 from tests.engines.cluster_killed import jobs
-from tests.engines.clusters import lacking, one_worker
+from tests.engines.clusters import lacking
 from tests.engines.test_regional import in_one_place, labelled
 
 pytestmark = [
     pytest.mark.slow,
-    one_worker,
     pytest.mark.skipif(
         os.environ.get("SPARK") != "all", reason="three Javas take more than a CPU minute: `make test-cluster`"
     ),

@@ -11,10 +11,10 @@ from dataclasses import replace
 import pytest
 
 import reticent as rt
-from tests.engines.clusters import one_worker, spark
+from tests.engines.clusters import spark
 from tests.engines.conftest import people
 
-pytestmark = [one_worker, pytest.mark.filterwarnings("ignore::ResourceWarning")]
+pytestmark = [pytest.mark.filterwarnings("ignore::ResourceWarning")]
 PHASES = ("reading", "planning", "writing", "writing: drawing outcomes", "writing: moving rows", "auditing")
 
 

@@ -11,10 +11,10 @@ import polars as pl
 import pytest
 
 import reticent as rt
-from tests.engines.clusters import one_worker, spark
+from tests.engines.clusters import spark
 from tests.engines.test_regional import COLUMNS, DROP, KB, QUASI, in_one_place, labelled
 
-pytestmark = [one_worker, pytest.mark.filterwarnings("ignore::ResourceWarning")]
+pytestmark = [pytest.mark.filterwarnings("ignore::ResourceWarning")]
 
 
 @pytest.fixture(scope="module")

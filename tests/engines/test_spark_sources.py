@@ -12,11 +12,11 @@ import pytest
 
 import reticent as rt
 from reticent.errors import ColumnError, PromiseUnreachable, SourceError
-from tests.engines.clusters import one_worker, spark
+from tests.engines.clusters import spark
 from tests.engines.sameness import rows_of, stated
 from tests.engines.test_spark import without_carried
 
-pytestmark = [one_worker, pytest.mark.filterwarnings("ignore::ResourceWarning")]
+pytestmark = [pytest.mark.filterwarnings("ignore::ResourceWarning")]
 PEOPLE = pl.DataFrame(
     {
         "Age": pl.Series([20, 21, 22, 23] * 6, dtype=pl.UInt8),

@@ -70,7 +70,6 @@ def page_name(path: Path) -> str:
 
 EXAMPLES = {f"example_{path.stem}": path for path in sorted((ROOT / "examples").glob("*.py"))}
 PAGES = [path for path in sorted((ROOT / "docs").rglob("*.md")) if code_of(path)]
-one_worker = pytest.mark.xdist_group("types")  # the checker runs once for the suite, not once for each worker
 
 
 @pytest.fixture(scope="module")
@@ -104,13 +103,11 @@ def said(tmp_path_factory) -> dict[str, str]:
     return lines
 
 
-@one_worker
 @pytest.mark.parametrize("name", ["readme", "right", *EXAMPLES, *map(page_name, PAGES)])
 def test_right_code_passes_a_type_checker(said, name):
     assert not said[name]
 
 
-@one_worker
 @pytest.mark.parametrize("line", WRONG)
 def test_wrong_code_does_not_pass_a_type_checker(said, line):
     assert f"[{WRONG[line]}]" in said[f"wrong{list(WRONG).index(line)}"]
