@@ -1,0 +1,55 @@
+"""Numbers that a double does not hold are compared as they are, and means are rounded outwards."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import polars as pl
+import pytest
+
+import reticent as rt
+
+LARGE = 2**62
+
+
+@pytest.fixture(scope="module")
+def release() -> rt.Release:
+    """Exact quasi-identifiers that differ in their last digit alone, two rows of each."""
+    numbers = [LARGE + step for step in range(20)]
+    frame = pl.DataFrame({"number": numbers * 2, "illness": ["flu", "cold"] * 20})
+    columns = {"number": rt.quasi(), "illness": rt.sensitive()}
+    job = rt.Job(columns=columns, promises=[rt.ProbabilisticLDiversity(2)], method="anatomy")
+    return rt.publish(job, frame=frame, seed=1)
+
+
+@pytest.mark.parametrize(
+    ("condition", "wanted"),
+    [
+        (f"number >= {LARGE + 7}", 26),
+        (f"number > {LARGE + 7}", 24),
+        (f"number = {LARGE + 7}", 2),
+        (f"number <> {LARGE + 7}", 38),
+        (f"number BETWEEN {LARGE + 3} AND {LARGE + 4}", 4),
+        (f"number IN ({LARGE + 1}, {LARGE + 5})", 4),
+        (f"number < -{LARGE}", 0),
+    ],
+)
+def test_whole_numbers_beyond_a_double_are_told_apart(release, condition, wanted):
+    answer = release.query(f"SELECT COUNT(*) FROM release WHERE {condition}")
+    assert (answer.lower, answer.upper) == (wanted, wanted)
+
+
+def test_a_mean_of_decimals_lies_between_its_bounds_as_a_fraction():
+    """Every group's mean is a third or a seventh of something: no double is one of them."""
+    values = [0.1, 0.2, 0.7, 1.3, 2.9, 0.1, 0.3] * 6
+    frame = pl.DataFrame(
+        {"age": [20 + i % 7 for i in range(42)], "cost": values, "illness": ["flu", "cold", "gout"] * 14}
+    )
+    columns = {"age": rt.quasi(), "illness": rt.sensitive(), "cost": rt.insensitive(acknowledge=True)}
+    job = rt.Job(columns=columns, promises=[rt.KAnonymity(3)], method="mondrian")
+    release = rt.publish(job, frame=frame, seed=1)
+    for condition in ("age >= 20", "age >= 23", "illness = 'flu'"):
+        answer = release.query(f"SELECT AVG(cost) FROM release WHERE {condition}")
+        kept = frame.filter(pl.sql_expr(condition))["cost"].to_list()
+        mean = sum(map(Fraction, kept)) / len(kept)
+        assert Fraction(answer.lower) <= mean <= Fraction(answer.upper)
