@@ -20,6 +20,8 @@ from tests.contract.pairs import Pair, drafted, pairs, released
 from tests.contract.tampering import resealed
 from tests.contract.test_matrix import cell
 
+pytestmark = pytest.mark.usefixtures("small_parts")
+
 
 @pytest.fixture
 def register(monkeypatch) -> Iterator:
