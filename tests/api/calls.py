@@ -48,6 +48,7 @@ FITS: dict[str, set[str]] = {
     "frame": {"None", "a frame"},
     "to": NOTHING,
     "seed": {"None", "a number", "a negative number"},
+    "part_rows": {"None"},
     "ledger": {"None", "a text"},  # of a temporary release it is kept for later
     "progress": {"a function"},
     "finished": {"a function"},
