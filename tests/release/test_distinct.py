@@ -59,7 +59,9 @@ def test_some_columns_can_be_read_or_counted_alone(suffix, tmp_path: Path):
     assert dict(zip(found["a"], times.tolist(), strict=True)) == {1: 2, 2: 1}
 
 
-@pytest.mark.parametrize("limits", [{}, {"BITS": 5}, {"BITS": 7}, {"BITS": 0, "WAITING": 500}, {"FIRST": 2}])
+@pytest.mark.parametrize(
+    "limits", [{}, {"BITS": 5}, {"BITS": 7}, {"BITS": 0, "WAITING": 500}, {"FIRST": 2, "DIRECT": 0}, {"DIRECT": 4}]
+)
 @pytest.mark.parametrize("groups", [300, 5000])
 def test_combinations_are_counted_alike_in_a_table_and_where_a_word_is_too_small(
     limits, groups, tmp_path: Path, monkeypatch

@@ -1,6 +1,6 @@
 """How often each combination of numbers occurs, counted as rows come in.
 
-The numbers of a row are packed into one word, so many bits for each column, and words are counted in a table by hash.  Where a
+The numbers of a row are packed into one word, so many bits for each column, and words are counted: short ones in an array, others in a table by hash.  Where a
 column needs more bits than it has, what was counted is packed anew.
 """
 
@@ -12,6 +12,7 @@ from reticent.kernels.audit_tallies import place, tally
 
 BITS = 62  # of a word
 FIRST = 1 << 12  # places of the first table
+DIRECT = 20  # bits of a word up to which words are counted in an array that has a place for each
 WAITING = 1 << 20  # rows that are merged at once, where a word is too small
 
 
@@ -21,6 +22,7 @@ class Tallies:
     def __init__(self, columns: int) -> None:
         self.bits = [0] * columns
         self.held = 0  # keys in the table
+        self.direct: np.ndarray | None = np.zeros(1, np.int64)  # instead of the table, while words are short
         self._made(FIRST)
 
     def fits(self, sizes: list[int]) -> bool:
@@ -33,8 +35,12 @@ class Tallies:
         if needed != self.bits:
             codes, times = self.found()
             self.bits = needed
-            self._place(self._words(list(codes.T)), times)
-        begin, word = 0, self._words([meaning[column] for meaning, column in zip(meanings, columns, strict=True)])
+            self._put(self._words(list(codes.T)), times)
+        named = zip(meanings, columns, strict=True)
+        begin, word = 0, self._words([column if _same(meaning) else meaning[column] for meaning, column in named])
+        if self.direct is not None:
+            self.direct += np.bincount(word, minlength=len(self.direct))
+            return
         while True:
             begin, self.held = tally(word, begin, self.keys, self.times, self.held, len(self.keys) // 2)
             if begin == len(word):
@@ -44,14 +50,31 @@ class Tallies:
 
     def found(self) -> tuple[np.ndarray, np.ndarray]:
         """The distinct combinations in their order, and how often each occurs."""
-        taken = self.keys >= 0
-        word, times = self.keys[taken], self.times[taken]
-        order = np.argsort(word)
-        word, codes = word[order], np.empty((len(order), len(self.bits)), np.int32)
+        word, times = self._counted()
+        codes = np.empty((len(word), len(self.bits)), np.int32)
         for at in reversed(range(len(self.bits))):
             codes[:, at] = word & ((1 << self.bits[at]) - 1)
             word >>= self.bits[at]
-        return codes, times[order]
+        return codes, times
+
+    def _counted(self) -> tuple[np.ndarray, np.ndarray]:
+        """The words in their order, and how often each occurs."""
+        if self.direct is not None:
+            word = np.flatnonzero(self.direct)
+            return word, self.direct[word]
+        taken = self.keys >= 0
+        word, times = self.keys[taken], self.times[taken]
+        order = np.argsort(word)
+        return word[order], times[order]
+
+    def _put(self, word: np.ndarray, times: np.ndarray) -> None:
+        """What was counted before, in words of other bits."""
+        if sum(self.bits) <= DIRECT:
+            self.direct = np.zeros(1 << sum(self.bits), np.int64)
+            self.direct[word] = times
+            return
+        self.direct = None
+        self._place(word, times, 1 << (2 * len(word)).bit_length())
 
     def _words(self, columns: list[np.ndarray]) -> np.ndarray:
         word = np.zeros(len(columns[0]), np.int64)
@@ -94,6 +117,11 @@ class Wide:
         starts = np.flatnonzero(np.append(True, (codes[1:] != codes[:-1]).any(axis=1))[: len(codes)])
         self.codes, self.waiting = codes[starts], []
         self.times = np.add.reduceat(times, starts) if len(starts) else times
+
+
+def _same(meaning: np.ndarray) -> bool:
+    """Whether every number means itself: a file's dictionaries list values in one order."""
+    return bool((meaning == np.arange(len(meaning))).all())
 
 
 def _needed(size: int) -> int:
