@@ -169,12 +169,10 @@ class Release:
 
     @door(column=text)
     def value_counts(self, column: str) -> pl.DataFrame:
-        """The published values of a sensitive column, and the `count` of rows that hold each."""
+        """The published values of a sensitive column, and the `count` of rows that hold each; of a column called count, the `rows`."""
         sensitive = [entry.name for entry in self.manifest.named("sensitive")]
         if column not in sensitive:
             raise ColumnError(f"{column!r} is no sensitive column of the release.", attempt=suggest(column, sensitive))
-        if column == "count":
-            raise ColumnError("A column called 'count' cannot stand beside its counts.", attempt="release.frame().")
         return self._reader.value_counts(self.tables, self.manifest, column)
 
     @door(target=path, force=flag, again=flag, ledger=optional(path))

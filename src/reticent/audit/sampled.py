@@ -63,9 +63,8 @@ class Sampled:
             )
         sampling = _parameters(manifest)
         achieved = {"k-anonymity": int(sizes.min()) // manifest.rows_per_person, **_achieved(subject, sampling)}
-        utility = loss.measures(
-            [_labelled(column, sizes) for column in columns], sizes, withheld=0, k=sampling.k, weights=subject.weights
-        )
+        measured = [_labelled(column, sizes).measured() for column in columns]
+        utility = loss.measures(measured, sizes, withheld=0, k=sampling.k, weights=subject.weights)
         recounted = Recounted(subject, frame, sizes, sizes, [], achieved, {**utility, "retention": sampling.p},
                           sampling=sampling, explained=frozenset(manifest.own["domain"]), labelled=False)  # fmt: skip
         recounted.__dict__.update(labels=labels, groups=group(list(labels.values()), len(frame), sizes))

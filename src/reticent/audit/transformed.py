@@ -26,6 +26,7 @@ from reticent.audit.target_measures import measures, views_of
 from reticent.audit.underlying import Underlying
 from reticent.errors import BundleDamaged
 from reticent.release.annotated import Annotated
+from reticent.release.data import COUNT as EACH
 from reticent.release.data import count_data, read_data
 from reticent.release.guaranteed import COUNT, GROUP, nodes_of
 from reticent.release.kind import data_files, reader, schemas_of
@@ -45,7 +46,7 @@ class Transformed:
         whole = reads_rows(subject, files["quasi"], schemas["quasi"], each_row=each_row, thorough=thorough)
         if whole:
             frame, times = read_data(files["quasi"], schemas["quasi"]), None
-            alike, group = frame.group_by(quasi).len()["len"].to_numpy(), frame[GROUP]
+            alike, group = frame.group_by(quasi).len(name=EACH)[EACH].to_numpy(), frame[GROUP]
         else:
             frame, times = count_data(files["quasi"], schemas["quasi"], only=quasi)
             alike, group = times, read_data(files["quasi"], schemas["quasi"], only=[GROUP])[GROUP]

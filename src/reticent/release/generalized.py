@@ -11,7 +11,7 @@ from reticent.release.answer import Answer
 from reticent.release.asking.put import Put
 from reticent.release.bounds import with_bounds
 from reticent.release.data import Schema
-from reticent.release.kind import Question, Sight, Tables
+from reticent.release.kind import Question, Sight, Tables, counts_called
 from reticent.release.manifest import ColumnEntry, Manifest
 from reticent.release.markup import cell, page
 from reticent.release.numbers import fraction
@@ -55,7 +55,7 @@ class Generalized:
         return boxes(manifest.named(Role.QUASI), tables["data"], cells)
 
     def value_counts(self, tables: Tables, manifest: Manifest, column: str) -> pl.DataFrame:
-        return tables["data"].group_by(column).len("count")
+        return tables["data"].group_by(column).len(counts_called(column))
 
     def domain(self, tables: Tables, manifest: Manifest) -> pl.Series:
         return tables["data"][manifest.sensitive.name].unique()
