@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from reticent.recipe.generalized import Generalized, column_entries
-from reticent.release.rows import Beside, Coded, Piece, Rows
+from reticent.release.rows import Beside, Coded, Looked, Piece, Rows
 from reticent.table.cells import Cells
 from reticent.table.roles import Column, Role
 from reticent.table.types import typed
@@ -19,15 +19,16 @@ from reticent.table.types import typed
 
 @dataclass(frozen=True, eq=False)
 class InParts:
-    """`telling` are labels of each quasi-identifier, as many as the manifest needs; `cells` the whole table's, as far as sensitive values go.
+    """`telling` are labels of each quasi-identifier, as many as the manifest needs; `texts` looks up those of some numbers.
 
-    Rows of a piece have their labels as texts, and their sensitive values by number.
+    `cells` are the whole table's, as far as sensitive values go.  Rows of a piece stand by the numbers of labels and of values.
     """
 
     columns: Mapping[str, Column]
     cells: Cells
     sensitive: int
     telling: Sequence[list[str | None]]
+    texts: Callable[[int, np.ndarray], pl.Series]
     carried: Mapping[str, pl.DataType]
 
     @cached_property
@@ -48,9 +49,9 @@ class InParts:
     def frames(self, rows: int, made: Callable[[], Iterator[Piece]]) -> dict[str, Rows]:
         """The data file, columns in the source's order."""
         beside = {name: Beside(dtype) for name, dtype in self.carried.items()}
-        for domain, labels in zip(self.cells.quasi, self.telling, strict=True):
-            beside[domain.name] = Beside(pl.String(), nulls=None in labels)
         found: dict[str, Any] = dict(beside)
+        for at, domain in enumerate(self.cells.quasi):
+            found[domain.name] = Looked(partial(self.texts, at), label_number(at), None in self.telling[at])
         none = np.zeros(0, np.int32)
         for at, domain in enumerate(self.cells.sensitive[: self.sensitive]):
             values = typed([*domain.texts, *([None] if domain.null else [])], domain.dtype).alias(domain.name)
@@ -59,8 +60,13 @@ class InParts:
         return {"data": Rows({name: found[name] for name in published}, _Made(rows, beside, made))}
 
 
+def label_number(at: int) -> str:
+    """What the numbers of a quasi-identifier's labels are called: as no column of a table is."""
+    return f"\x00l{at}"
+
+
 def value_number(at: int) -> str:
-    """What the numbers of a sensitive column's values are called: as no column of a table is."""
+    """The same of a sensitive column's values."""
     return f"\x00v{at}"
 
 

@@ -20,6 +20,7 @@ from reticent.table.domain import Domain
 
 Texts = tuple[list[str | None], ...]
 _LABEL = "label"
+_AT_ONCE = 1 << 16  # labels that whoever looks some up reads at once
 
 
 def write(folder: Path, region: int, texts: Texts) -> None:
@@ -36,7 +37,7 @@ def numbered(folder: Path, column: int, domain: Domain, regions: int) -> list[st
     found = {text for region in range(regions) for text in read(folder, region)[column]}
     labels = pl.Series(_LABEL, list(found), dtype=pl.String).sort(nulls_last=True)
     packed = io.BytesIO()
-    labels.to_frame().write_parquet(packed)
+    labels.to_frame().write_parquet(packed, row_group_size=_AT_ONCE)
     whole_or_not(folder / f"labels-{column}.parquet", packed.getvalue())
     return telling(domain, found)
 
@@ -44,6 +45,20 @@ def numbered(folder: Path, column: int, domain: Domain, regions: int) -> list[st
 def of_column(folder: Path, column: int) -> pl.Series:
     """The labels of a column, each at the place that is its number."""
     return pl.read_parquet(folder / f"labels-{column}.parquet", memory_map=False)[_LABEL]
+
+
+def looked_up(folder: Path, column: int, wanted: np.ndarray) -> pl.Series:
+    """Some labels of a column, by their numbers in order; all others are read, and not held."""
+    import pyarrow.parquet as pq
+
+    found, start = [pl.Series(_LABEL, [], pl.String)], 0
+    with pq.ParquetFile(folder / f"labels-{column}.parquet") as opened:
+        for batch in opened.iter_batches(_AT_ONCE, use_threads=False):
+            first, end = np.searchsorted(wanted, (start, start + len(batch)))
+            labels = pl.Series(_LABEL, batch.column(0), dtype=pl.String)
+            found.append(labels.gather(wanted[first:end] - start))
+            start += len(batch)
+    return pl.concat(found)
 
 
 def numbers(labels: pl.Series, texts: list[str | None]) -> np.ndarray:

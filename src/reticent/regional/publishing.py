@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -129,12 +129,13 @@ class Planned:
         """What writes the kind from parts."""
         sensitive, carried = len(self.table.codes.sensitive), self.table.carried
         kind: Any = registry.writer(self.kind)
-        return kind.in_parts(self.table.columns, self.cells, sensitive, self.telling, carried)
+        texts = partial(labels.looked_up, self.folder)
+        return kind.in_parts(self.table.columns, self.cells, sensitive, self.telling, texts, carried)
 
     def frames(self) -> Mapping[str, Rows]:
         """The data files, written bucket by bucket."""
         codes = self.table.codes
-        many = writers.buckets_for(self.rows, len(codes.sensitive), len(codes.quasi) + len(self.table.carried))
+        many = writers.buckets_for(self.rows, len(codes.names), len(self.table.carried))
         writing = writers.Writing(codes, self.writer.numbers, self.rng, self.folder, many)
         found: Mapping[str, Rows] = self.writer.frames(
             self.rows, lambda: writers.pieces(self._settled(writing), self.rows)

@@ -21,7 +21,7 @@ from reticent.engines.local import outcomes
 from reticent.engines.parts import NUMBER, Frames, Parts
 from reticent.methods.regions.coarse import Tree
 from reticent.randomness import Random
-from reticent.recipe.generalized_in_parts import value_number
+from reticent.recipe.generalized_in_parts import label_number, value_number
 from reticent.regional import labels
 from reticent.regional.counted import WORD, Codes, matrix
 from reticent.regional.planned import REGION, Region, numbers
@@ -35,7 +35,7 @@ _CELL = "\x00cell"
 
 @dataclass(frozen=True, eq=False)
 class Writing:
-    """How rows are spelled: labels by their numbers until they settle, sensitive values by the numbers `values`."""
+    """How rows are spelled: by the numbers of their labels, and by the numbers `values` of their sensitive values."""
 
     codes: Codes
     values: tuple[np.ndarray, ...]
@@ -44,34 +44,25 @@ class Writing:
     buckets: int
 
     @property
-    def numbers(self) -> list[str]:
-        """What the numbers of labels are called."""
-        return [f"\x00l{at}" for at in range(len(self.codes.quasi))]
-
-    @property
     def shown(self) -> list[str]:
-        """What the numbers of sensitive values are called."""
-        return [value_number(at) for at in range(len(self.values))]
+        """What the numbers are called."""
+        labelled, valued = range(len(self.codes.quasi)), range(len(self.values))
+        return [*map(label_number, labelled), *map(value_number, valued)]
 
     def schema(self, carried: Mapping[str, pl.DataType]) -> dict[str, pl.DataType]:
-        numbers = dict.fromkeys([*self.numbers, *self.shown], pl.Int32())
-        return {**numbers, **carried, WORD: pl.Int64(), BUCKET: pl.Int32()}
-
-    def settled_schema(self, carried: Mapping[str, pl.DataType]) -> dict[str, pl.DataType]:
-        labels = dict.fromkeys(self.codes.quasi, pl.String())
-        return {**labels, **dict.fromkeys(self.shown, pl.Int32()), **carried}
+        return {**dict.fromkeys(self.shown, pl.Int32()), **carried, WORD: pl.Int64(), BUCKET: pl.Int32()}
 
     @cached_property
     def labels(self) -> list[pl.Series]:
         """The labels of each quasi-identifier."""
-        return [labels.of_column(self.folder, at).alias(name) for at, name in enumerate(self.codes.quasi)]
+        return [labels.of_column(self.folder, at) for at in range(len(self.codes.quasi))]
 
     def rows(self, number: int, region: Region, entry: np.ndarray, word: np.ndarray) -> pl.DataFrame:
         """What rows of some entries of a region's plan show, and where they go."""
         recipe, found, texts = region.recipe, {}, labels.read(self.folder, number)
         group = recipe.group[entry]
-        for at, name in enumerate(self.numbers):
-            found[name] = labels.numbers(self.labels[at], texts[at])[region.of_group[group, at]]
+        for at in range(len(self.codes.quasi)):
+            found[label_number(at)] = labels.numbers(self.labels[at], texts[at])[region.of_group[group, at]]
         cell = recipe.cell[entry]
         for at, of_value in enumerate(self.values):
             found[value_number(at)] = of_value[recipe.cells.values[cell, at]]
@@ -79,9 +70,9 @@ class Writing:
         return pl.DataFrame({**found, WORD: word.view(np.int64), BUCKET: bucket})
 
 
-def buckets_for(rows: int, numbers: int, texts: int) -> int:
-    """So many that one fits memory easily; `texts` are labels and carried columns, of which a value is taken for 24 bytes."""
-    return min(max(-(-rows * (4 * numbers + 24 * texts + 12) // BYTES), 1), MOST)
+def buckets_for(rows: int, columns: int, texts: int = 0) -> int:
+    """So many that one fits memory easily; `texts` are carried columns, of which a value is taken for 24 bytes."""
+    return min(max(-(-rows * (4 * columns + 24 * texts + 12) // BYTES), 1), MOST)
 
 
 def expanded(parts: Parts, writing: Writing) -> Parts:
@@ -136,7 +127,7 @@ def _entered(frames: Frames, number: int, writing: Writing, carried: list[str]) 
         cell = _cells(rows, region, writing.codes)
         entry = outcomes(region.recipe, cell, writing.rng.apart(f"rank region {at}"))
         shown = writing.rows(at, region, entry, rows[WORD].to_numpy().view(np.uint64))
-        yield shown.select(*writing.numbers, *writing.shown, *(rows[name] for name in carried), WORD, BUCKET)
+        yield shown.select(*writing.shown, *(rows[name] for name in carried), WORD, BUCKET)
 
 
 def _cells(rows: pl.DataFrame, region: Region, codes: Codes) -> np.ndarray:
@@ -154,18 +145,17 @@ def _cells(rows: pl.DataFrame, region: Region, codes: Codes) -> np.ndarray:
 
 
 def settled(parts: Parts, writing: Writing, carried: Mapping[str, pl.DataType]) -> Parts:
-    """The rows by bucket, each in the order of its rows' words, with labels as they are published."""
-    moved = parts.moved(BUCKET, writing.buckets)
-    return moved.made(_settled, writing.settled_schema(carried), writing)
+    """The rows by bucket, each in the order of its rows' words."""
+    kept = {name: dtype for name, dtype in writing.schema(carried).items() if name not in (WORD, BUCKET)}
+    return parts.moved(BUCKET, writing.buckets).made(_settled, kept)
 
 
-def _settled(frames: Frames, number: int, writing: Writing) -> Iterator[pl.DataFrame]:
+def _settled(frames: Frames, number: int) -> Iterator[pl.DataFrame]:
     held = list(frames)
     if held:
         rows = pl.concat(held)
-        rows = rows[np.argsort(rows[WORD].to_numpy().view(np.uint64), kind="stable")]
-        texts = [known.gather(rows[name]) for known, name in zip(writing.labels, writing.numbers, strict=True)]
-        yield rows.drop(*writing.numbers, WORD, BUCKET).select(*texts, pl.all())
+        order = np.argsort(rows[WORD].to_numpy().view(np.uint64), kind="stable")
+        yield rows.drop(WORD, BUCKET)[order]
 
 
 def pieces(kept: Parts, rows: int) -> Iterator[Piece]:

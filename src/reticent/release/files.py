@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from reticent.release.formulas import any_formula, quoted
-from reticent.release.rows import PIECE, Beside, Coded, Columns, Numbers, Piece, Rows
+from reticent.release.rows import PIECE, Beside, Coded, Column, Columns, Looked, Numbers, Piece, Rows
 
 FEW = 1 << 12  # values that a page's dictionary may have
 
@@ -73,7 +73,7 @@ def _write_frames(
 
 
 def _beside(columns: Columns) -> list[str]:
-    return [name for name, column in columns.items() if isinstance(column, Beside)]
+    return [name for name, column in columns.items() if isinstance(column, Beside | Looked)]
 
 
 def _listed(columns: Columns) -> list[pl.Series]:
@@ -87,7 +87,9 @@ def _listed(columns: Columns) -> list[pl.Series]:
 def write_parquet(path: Path, columns: Columns, pieces: Iterable[Piece]) -> None:
     """One file, a row group for every PIECE of rows."""
     tables = _Tables(columns)
-    tables.write(path, _even(tables.of(pieces)))
+    groups = _even(tables.of(pieces))
+    looked = any(isinstance(column, Looked) for column in columns.values())  # each piece has its own texts
+    tables.write(path, map(_alone, groups) if looked else groups)
 
 
 class _Tables:
@@ -195,13 +197,13 @@ def _even(tables: Iterable[Any]) -> Iterator[Any]:
 class _Column:
     """A column as Arrow: texts by number, everything else spelled out."""
 
-    def __init__(self, name: str, column: Coded | Numbers | Beside):
+    def __init__(self, name: str, column: Column):
         import pyarrow as pa
 
         self.name, self.column = name, column
         self.values = _arrow(_example(column))
-        coded = isinstance(column, Coded)
-        self.nulls = column.nulls if isinstance(column, Beside) else bool(self.values.null_count)
+        coded = isinstance(column, Coded | Looked)
+        self.nulls = column.nulls if isinstance(column, Beside | Looked) else bool(self.values.null_count)
         self.ascending = isinstance(column, Numbers) or (isinstance(column, Beside) and column.ascending)
         # of a column that stands beside, the writer finds out: it gives a page's dictionary up where that grows too long.
         # Not of fractions: they are seldom few, and a dictionary may hold several that are not a number
@@ -216,18 +218,22 @@ class _Column:
 
         if isinstance(self.column, Beside):
             return _arrow(piece.beside(self.name))
-        coded = isinstance(self.column, Coded)
-        stored = piece.codes(self.column) if isinstance(self.column, Coded) else piece.numbers(self.column)
-        numbers = _int32(stored)
-        if self.by_number:
-            return pa.DictionaryArray.from_arrays(numbers, self.values)
-        return self.values.take(numbers) if coded else numbers
+        if isinstance(self.column, Numbers):
+            return _int32(piece.numbers(self.column))
+        if isinstance(self.column, Looked):
+            texts, codes = self.column.used(piece)
+            values, numbers = _arrow(texts), _int32(codes)
+        else:
+            values, numbers = self.values, _int32(piece.codes(self.column))
+        return pa.DictionaryArray.from_arrays(numbers, values) if self.by_number else values.take(numbers)
 
 
-def _example(column: Coded | Numbers | Beside) -> pl.Series:
+def _example(column: Column) -> pl.Series:
     """The values of a coded column, or an empty series of the column's type."""
     if isinstance(column, Coded):
         return column.values
+    if isinstance(column, Looked):
+        return pl.Series(dtype=pl.String)
     return pl.Series(dtype=pl.Int32 if isinstance(column, Numbers) else column.dtype)
 
 
