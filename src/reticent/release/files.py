@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
-import numpy as np
 import polars as pl
 
 from reticent.release.formulas import any_formula, quoted
-from reticent.release.rows import PIECE, Beside, Coded, Column, Columns, Looked, Numbers, Piece, Rows
+from reticent.release.row_groups import Cut, alone, even, int32, used
+from reticent.release.rows import Beside, Coded, Column, Columns, Looked, Numbers, Piece, Rows
 
 FEW = 1 << 12  # values that a page's dictionary may have
 
@@ -38,12 +38,12 @@ def write_parts(
     many = [*[part_rows] * (len(paths) - 1), None]
     if format == "parquet":
         tables = _Tables(whole.columns)
-        cut = _Cut(tables.of(whole.pieces))
+        cut = Cut(tables.of(whole.pieces))
         for path, some in zip(paths, many, strict=True):
-            tables.write(path, map(_alone, _even(cut.take(some))))
+            tables.write(path, map(alone, even(cut.take(some))))
         return False
     found = any_formula(_listed(whole.columns))
-    frames = _Cut(whole.spelled(piece) for piece in whole.pieces)
+    frames = Cut(whole.spelled(piece) for piece in whole.pieces)
     for path, some in zip(paths, many, strict=True):
         with open(path, "wb") as handle:
             found = _write_frames(handle, frames.take(some), _beside(whole.columns), found, quote=quote)
@@ -87,9 +87,7 @@ def _listed(columns: Columns) -> list[pl.Series]:
 def write_parquet(path: Path, columns: Columns, pieces: Iterable[Piece]) -> None:
     """One file, a row group for every PIECE of rows."""
     tables = _Tables(columns)
-    groups = _even(tables.of(pieces))
-    looked = any(isinstance(column, Looked) for column in columns.values())  # each piece has its own texts
-    tables.write(path, map(_alone, groups) if looked else groups)
+    tables.write(path, even(tables.of(pieces)))
 
 
 class _Tables:
@@ -101,12 +99,18 @@ class _Tables:
         self.columns = {name: _Column(name, column) for name, column in columns.items()}
         fields = [pa.field(name, column.type, nullable=column.nulls) for name, column in self.columns.items()]
         self.schema = pa.schema(fields)
+        self.looked = {
+            at: column for at, column in enumerate(self.columns.values()) if isinstance(column.column, Looked)
+        }
+        self.held = self.schema  # until a row group is whole, texts that are looked up are numbers
+        for at in self.looked:
+            self.held = self.held.set(at, pa.field(self.schema.field(at).name, pa.int32()))
 
     def of(self, pieces: Iterable[Piece]) -> Iterator[Any]:
         import pyarrow as pa
 
         for piece in pieces:
-            yield pa.Table.from_arrays([column.take(piece) for column in self.columns.values()], schema=self.schema)
+            yield pa.Table.from_arrays([column.take(piece) for column in self.columns.values()], schema=self.held)
 
     def write(self, path: Path, groups: Iterable[Any]) -> None:
         import pyarrow.parquet as pq
@@ -118,80 +122,9 @@ class _Tables:
             write_statistics=False, store_schema=False,
         ) as out:  # fmt: skip
             for group in groups:
+                for at, column in self.looked.items():
+                    group = group.set_column(at, self.schema.field(at), column.looked_up(group.column(at)))
                 out.write_table(group)
-
-
-class _Cut:
-    """Tables, or frames, cut where so many rows are taken of them; what was taken is not kept."""
-
-    def __init__(self, tables: Iterable[Any]):
-        self._tables, self._rest = iter(tables), None
-
-    def take(self, rows: int | None) -> Iterator[Any]:
-        """The next so many rows; all that are left where None is asked."""
-        while rows is None or rows:
-            table = next(self._tables, None) if self._rest is None else self._rest
-            if table is None:
-                return
-            self._rest = None
-            if rows is not None:
-                if len(table) > rows:
-                    table, self._rest = table.slice(0, rows), table.slice(rows)
-                rows -= len(table)
-            if len(table):
-                yield table
-
-
-def _alone(group: Any) -> Any:
-    """A row group whose dictionaries list its own values alone: a part of few rows repeats nothing of the others."""
-    import pyarrow as pa
-
-    columns = []
-    for column in group.columns:
-        whole = column.combine_chunks()
-        if pa.types.is_dictionary(column.type):
-            used, codes = _used(whole.indices, len(whole.dictionary))
-            whole = pa.DictionaryArray.from_arrays(_int32(codes), whole.dictionary.take(_int32(used)))
-        columns.append(whole)
-    return pa.Table.from_arrays(columns, schema=group.schema)
-
-
-def _used(indices: Any, size: int) -> tuple[np.ndarray, np.ndarray]:
-    """Which of `size` numbers occur, and the place of each row's number among them."""
-    stored = np.frombuffer(indices.buffers()[1], np.int32)  # not by to_numpy: it would load pandas
-    stored = stored[indices.offset : indices.offset + len(indices)]
-    if size > 4 * len(stored):
-        return np.unique(stored, return_inverse=True)
-    occurs = np.zeros(size, bool)
-    occurs[stored] = True
-    return np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[stored]
-
-
-def _int32(numbers: np.ndarray) -> Any:
-    """Numbers as Arrow has them: from_buffers, because pa.array looks for pandas and would load it."""
-    import pyarrow as pa
-
-    stored = np.ascontiguousarray(numbers, np.int32)
-    return pa.Array.from_buffers(pa.int32(), len(stored), [None, pa.py_buffer(stored)])
-
-
-def _even(tables: Iterable[Any]) -> Iterator[Any]:
-    """Tables of PIECE rows each, the last one of what is left: how rows came in says nothing about where groups end."""
-    import pyarrow as pa
-
-    held: list[Any] = []
-    rows, begun = 0, False
-    for table in tables:
-        held.append(table)
-        rows += len(table)
-        if rows >= PIECE:
-            whole = pa.concat_tables(held) if len(held) > 1 else table
-            for start in range(0, rows - PIECE + 1, PIECE):
-                yield whole.slice(start, PIECE)
-            rest = rows % PIECE
-            held, rows, begun = [whole.slice(rows - rest)] if rest else [], rest, True
-    if held and (rows or not begun):
-        yield pa.concat_tables(held)
 
 
 class _Column:
@@ -219,13 +152,20 @@ class _Column:
         if isinstance(self.column, Beside):
             return _arrow(piece.beside(self.name))
         if isinstance(self.column, Numbers):
-            return _int32(piece.numbers(self.column))
+            return int32(piece.numbers(self.column))
         if isinstance(self.column, Looked):
-            texts, codes = self.column.used(piece)
-            values, numbers = _arrow(texts), _int32(codes)
-        else:
-            values, numbers = self.values, _int32(piece.codes(self.column))
-        return pa.DictionaryArray.from_arrays(numbers, values) if self.by_number else values.take(numbers)
+            return int32(piece.beside(self.column.beside).to_numpy())
+        numbers = int32(piece.codes(self.column))
+        return pa.DictionaryArray.from_arrays(numbers, self.values) if self.by_number else self.values.take(numbers)
+
+    def looked_up(self, numbers: Any) -> Any:
+        """The texts of a row group's numbers."""
+        import pyarrow as pa
+
+        assert isinstance(self.column, Looked)
+        shown, codes = used(numbers.combine_chunks())
+        texts = _arrow(self.column.texts(shown))
+        return pa.DictionaryArray.from_arrays(int32(codes), texts) if self.by_number else texts.take(int32(codes))
 
 
 def _example(column: Column) -> pl.Series:

@@ -46,11 +46,6 @@ class Looked:
     beside: str
     nulls: bool
 
-    def used(self, piece: Piece) -> tuple[pl.Series, np.ndarray]:
-        """The texts that a piece shows, and which of them each row shows."""
-        used, codes = np.unique(piece.beside(self.beside).to_numpy(), return_inverse=True)
-        return self.texts(used), codes
-
 
 @dataclass(frozen=True, eq=False)
 class Numbers:
@@ -164,8 +159,8 @@ class Rows:
 
 def _spelled(piece: Piece, name: str, column: Column) -> pl.Series:
     if isinstance(column, Looked):
-        texts, codes = column.used(piece)
-        return texts.gather(codes).alias(name)
+        used, codes = np.unique(piece.beside(column.beside).to_numpy(), return_inverse=True)
+        return column.texts(used).gather(codes).alias(name)
     if isinstance(column, Coded):
         return column.values.gather(piece.codes(column)).alias(name)
     return pl.Series(name, piece.numbers(column)) if isinstance(column, Numbers) else piece.beside(name)
