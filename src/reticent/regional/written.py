@@ -15,7 +15,6 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from reticent.engines.buckets import BYTES
 from reticent.engines.changed import changed
 from reticent.engines.local import outcomes
 from reticent.engines.parts import NUMBER, Frames, Parts
@@ -29,6 +28,7 @@ from reticent.release.rows import PIECE, Piece
 from reticent.table.parsing import comparable
 
 BUCKET = "\x00bucket"
+BYTES = 1 << 24  # of a bucket, about: whoever publishes reads them one by one
 MOST = 1 << 12  # buckets
 _CELL = "\x00cell"
 
