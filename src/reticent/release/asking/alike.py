@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import polars as pl
 
 from reticent.release.asking.axis import Axis
 from reticent.release.asking.condition import Condition
@@ -25,14 +24,10 @@ def numbers_in(cells: Laid, column: str) -> tuple[np.ndarray, np.ndarray]:
     axis = next(axis for axis in cells.axes if axis.name == column)
     label = cells.cells[column]
     piece = axis.may.argmax(axis=1)[label]
-    if axis.low is None:
+    if axis.low is None or axis.mean is None:
         return np.zeros(len(label), np.int64), axis.null[piece]
-    return axis.low[label, piece], axis.null[piece]
-
-
-def numbers_of(values: pl.Series) -> np.ndarray:
-    whole = values.dtype.is_integer()
-    return values.cast(pl.Int64 if whole else pl.Float64).fill_null(0).to_numpy()
+    numbers = axis.low if axis.low.dtype.kind == "i" else axis.mean
+    return numbers[label, piece], axis.null[piece]
 
 
 def kinds_of(meets: np.ndarray, number: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:

@@ -11,9 +11,9 @@ import polars as pl
 
 from reticent.errors import BundleDamaged
 from reticent.release.answer import NOTHING, Answer
-from reticent.release.asking.alike import Triple, counted, kinds_of, marked, met, numbers_in, numbers_of
+from reticent.release.asking.alike import Triple, counted, kinds_of, marked, met, numbers_in
 from reticent.release.asking.assignment import Groups
-from reticent.release.asking.axis import Axis, of_values
+from reticent.release.asking.axis import Axis, numbers_of, of_values
 from reticent.release.asking.condition import Condition
 from reticent.release.asking.independent import between, extreme, tidy
 from reticent.release.asking.laid import Laid, by_column, laid

@@ -157,6 +157,11 @@ def _joined(shown: pl.Series, distinct: pl.Series) -> tuple[np.ndarray, pl.Serie
 
 def _of_line(name: str, code: np.ndarray, line: Line, extents: Sequence[Extent], asked: Sequence[Atom]) -> Axis:
     whole = line.kind == "date" or line.dtype.startswith(("Int", "UInt"))
+    if line.dtype == "UInt64" and any(e.form == "range" and 1 << 63 <= e.upper < 1 << 64 for e in extents):
+        raise RequestError(
+            f"Column {name!r} has ranges of whole numbers beyond 2^63, of which questions are not answered.",
+            attempt="a question about other columns.",
+        )
     ranges = [(e.lower, e.upper) if e.form == "range" else (-FAR, FAR) if whole else (-np.inf, np.inf) for e in extents]
     ends = np.array(ranges, np.int64 if whole else np.float64).reshape(-1, 2)
     stretches = Stretches(
