@@ -56,7 +56,7 @@ class Listed:
     def of(cls, number: np.ndarray, many: int) -> Listed:
         until = np.append(0, np.cumsum(np.bincount(number, minlength=many)))
         order = np.empty(len(number), np.int64)
-        by_group(np.require(number, np.int64, ["C", "W"]), until[:-1].copy(), order)
+        by_group(np.arange(len(number)), np.require(number, np.int64, ["C", "W"]), until[:-1].copy(), order)
         return cls(order, until)
 
     def places(self, numbers: np.ndarray) -> np.ndarray:
