@@ -175,10 +175,8 @@ def _cut(line: Stretches, constants: Sequence[Any]) -> tuple[np.ndarray, np.ndar
         if not line.whole:
             size = np.where((low == high) & (c <= d), 1.0, size)
         measure.append(np.where(np.isfinite(size), size, 0))
-        with np.errstate(
-            invalid="ignore"
-        ):  # of a range that has none of the piece: its ends are crossed, and may be infinite
-            mean.append(np.where(np.isfinite(c + d), (c + d) / 2, 0))
+        bounded = np.isfinite(c) & np.isfinite(d)  # a range that has none of the piece may have infinite ends, crossed
+        mean.append(np.where(bounded, c, 0) / 2 + np.where(bounded, d, 0) / 2)
     a, b, c, d = (np.array(side).T.reshape(len(line.lower), -1) for side in (lower, upper, measure, mean))
     return a, b, c, d
 
