@@ -21,7 +21,7 @@ FEW = 1 << 12  # values that a page's dictionary may have
 
 
 def write_data(path: Path, rows: Rows | pl.DataFrame, format: str, *, quote: bool = False) -> bool:
-    """Whether a text of a CSV looks like a formula; in Parquet nobody takes one for it."""
+    """Write rows to a file.  Returns whether a text of a CSV looks like a formula; in Parquet nobody takes one for it."""
     if format == "parquet":
         whole = Rows.of_frame(rows) if isinstance(rows, pl.DataFrame) else rows
         write_parquet(path, whole.columns, whole.pieces)
@@ -31,9 +31,11 @@ def write_data(path: Path, rows: Rows | pl.DataFrame, format: str, *, quote: boo
 
 
 def write_parts(
-    paths: Sequence[Path], rows: Rows | pl.DataFrame, format: str, part_rows: int, *, quote: bool = False
+    paths: Sequence[Path], rows: Rows | pl.DataFrame, format: str, part_rows: int | None, *, quote: bool = False
 ) -> bool:
-    """The same into several files, so many rows each and what is left into the last."""
+    """The same to one file or to several, so many rows each and what is left to the last."""
+    if len(paths) == 1:
+        return write_data(paths[0], rows, format, quote=quote)
     whole = Rows.of_frame(rows) if isinstance(rows, pl.DataFrame) else rows
     many = [*[part_rows] * (len(paths) - 1), None]
     if format == "parquet":

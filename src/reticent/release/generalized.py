@@ -17,7 +17,7 @@ from reticent.release.markup import cell, page
 from reticent.release.numbers import fraction
 from reticent.release.reading.boxes import boxes
 from reticent.release.shape import Checker, Misshapen
-from reticent.release.wording import BESIDES, coarser, ends, files, heading, persons, promise_sentence, withheld
+from reticent.release.wording import BESIDES, coarser, ends, files, heading, persons, promised, withheld
 from reticent.table.cells import Cells
 from reticent.table.roles import Role
 
@@ -76,8 +76,7 @@ class Generalized:
             "|---|---|---|",
         ]
         parts += [f"| {cell(c.name)} | {c.role} | {_reading(c)} |" for c in manifest.columns]
-        parts += ["", "## What is promised", "", *(f"- {promise_sentence(p)}" for p in manifest.promises)]
-        parts += [*_counted_persons(manifest), *withheld(manifest)]
+        parts += ["", *promised(manifest), *_counted_persons(manifest), *withheld(manifest)]
         parts += ["", "## What is not", "", _LIMITS, f"- It assumes {persons(manifest)}."]
         parts += ends(manifest)
         if manifest.rows_per_person > 1:

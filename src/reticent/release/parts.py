@@ -12,7 +12,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from reticent import limits
 from reticent.errors import BundleDamaged, JobError
 
 MOST = 10_000  # parts of one file: a manifest has a line for each, and whoever checks opens each
@@ -111,10 +110,3 @@ def refuse_other_cut(files: dict[str, tuple[str, ...]], rows: int, part_rows: in
             why=f"It {stated}, and lists {len(first):,} file(s) for {rows:,} rows.",
             attempt="getting the folder again from its publisher.",
         )
-
-
-def part_size(value: int) -> int:
-    """A number of rows that a part may have; raises ValueError."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < limits.PART_ROWS:
-        raise ValueError
-    return value
