@@ -21,7 +21,7 @@ from reticent.audit.measures import measures, worst
 from reticent.audit.order import Seen
 from reticent.audit.sensitive import Sensitive, jointly, recount
 from reticent.audit.subject import Subject
-from reticent.errors import BundleDamaged, InternalError
+from reticent.errors import BundleDamaged, InternalError, some
 from reticent.release.data import count_data, read_data
 from reticent.release.kind import data_files, schemas_of
 from reticent.release.reading.scale import scale
@@ -128,7 +128,7 @@ def utility_of(
             continue
         if off := off_the_grid(entry, texts):
             raise BundleDamaged(
-                f"{off} label(s) of column {entry.name!r} do not end on the step that the manifest says."
+                f"Column {entry.name!r} has {some(off, 'label', 'that does', 'that do')} not end on the step that the manifest says."
             )
     k = max((int(exact(p.parameters["k"])) for p in subject.promises if "k" in p.parameters), default=1)
     found = loss.measures(columns, sizes, withheld=subject.withheld, k=k, weights=subject.weights)
