@@ -24,7 +24,7 @@ from reticent.audit.measures import measures
 from reticent.audit.sensitive import of_counts
 from reticent.audit.sorted_rows import NOTE, read_pieces, refuse_disorder
 from reticent.audit.subject import Subject
-from reticent.errors import BundleDamaged
+from reticent.errors import BundleDamaged, some
 from reticent.release.anatomized import COUNT, GROUP
 from reticent.release.data import COUNT as EACH
 from reticent.release.data import count_data, read_data
@@ -93,7 +93,7 @@ def _together(rows: pl.Series, held: pl.DataFrame, column: ColumnEntry, stated: 
         listed = histograms(column, held)
         if not (wrong := uneven(rows.to_numpy(), listed.groups, listed.sizes)):
             return listed
-        faults.append(f"{wrong} group(s) have not as many rows as values")
+        faults.append(f"{some(wrong, 'group', 'has', 'have')} not as many rows as values")
     raise BundleDamaged("The two files of the release do not belong together.", why="; ".join(faults) + ".")
 
 

@@ -21,7 +21,7 @@ from reticent.audit.measures import measures, worst
 from reticent.audit.order import Seen
 from reticent.audit.sensitive import Sensitive, jointly, recount
 from reticent.audit.subject import Subject
-from reticent.errors import BundleDamaged, InternalError
+from reticent.errors import BundleDamaged, InternalError, some
 from reticent.release.data import count_data, read_data
 from reticent.release.kind import data_files, schemas_of
 from reticent.release.manifest import ColumnEntry
@@ -128,7 +128,9 @@ def measured(subject: Subject, entry: ColumnEntry, distinct: pl.Series, rows: np
             raise BundleDamaged(f"Column {entry.name!r} holds labels that its schema does not explain.") from None
         return f"The labels of {entry.name!r} are not understood: how much they lose is not known."
     if off := off_the_grid(entry, texts):
-        raise BundleDamaged(f"{off} label(s) of column {entry.name!r} do not end on the step that the manifest says.")
+        raise BundleDamaged(
+            f"Column {entry.name!r} has {some(off, 'label', 'that does', 'that do')} not end on the step that the manifest says."
+        )
     return found
 
 

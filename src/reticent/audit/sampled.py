@@ -26,7 +26,7 @@ from reticent.audit.measure.comparison import exact
 from reticent.audit.measure.drawing import Drawn, drawn
 from reticent.audit.order import order_of
 from reticent.audit.subject import Subject
-from reticent.errors import BundleDamaged
+from reticent.errors import BundleDamaged, some
 from reticent.release.kind import tables
 from reticent.release.manifest import ColumnEntry, Manifest
 from reticent.release.reading.crucial import ReadColumn, crucial_rows, read_column, read_distinct
@@ -103,7 +103,7 @@ def _checked_sizes(manifest: Manifest, frame: pl.DataFrame) -> np.ndarray:
     least = manifest.own["k"] * manifest.rows_per_person
     small = int((frame[SIZE].fill_null(0) < least).sum())
     if small:
-        raise BundleDamaged(f"{small} group(s) have fewer than {least} rows, the least that k allows.")
+        raise BundleDamaged(f"{some(small, 'group', 'has', 'have')} fewer than {least} rows, the least that k allows.")
     return frame[SIZE].to_numpy().astype(np.int64)
 
 

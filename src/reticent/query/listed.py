@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from reticent.errors import RequestError, SourceUnreachable, listed
+from reticent.errors import RequestError, SourceUnreachable, listed, some
 from reticent.limits import whole_text
 from reticent.query.ask import How, answered
 from reticent.query.asked import SHAPE, understood
@@ -60,7 +60,7 @@ def as_published(source: pl.DataFrame, manifest: Manifest) -> pl.DataFrame:
     """The release's columns of the source, in the types that the release says."""
     missing = [column.name for column in manifest.columns if column.name not in source.columns]
     if missing:
-        raise RequestError(f"The source lacks {len(missing)} column(s) of the release: {listed(missing)}.",
+        raise RequestError(f"The source lacks {some(len(missing), 'column')} of the release: {listed(missing)}.",
                            attempt="the data that the release was made from.")  # fmt: skip
     found = []
     for column in manifest.columns:

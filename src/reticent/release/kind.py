@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from reticent import catalogue
-from reticent.errors import BundleDamaged
+from reticent.errors import BundleDamaged, some
 from reticent.release.answer import Answer
 from reticent.release.asking.condition import Condition
 from reticent.release.data import Quoted, Schema, read_data
@@ -125,7 +125,7 @@ def data_files(folder: Path, manifest: Manifest) -> dict[str, DataFile]:
     if files is None:
         raise BundleDamaged(
             f"A release of kind {manifest.kind!r} has the files {', '.join(map(repr, wanted))}.",
-            why=f"The manifest names {len(manifest.data)} file(s), or parts of them with a gap or in another order.",
+            why=f"The manifest names {some(len(manifest.data), 'file')}, or parts of them with a gap or in another order.",
         )
     refuse_other_cut(files, manifest.rows, manifest.part_rows)
     return {name: DataFile(name, tuple(folder / one for one in some)) for name, some in files.items()}
