@@ -15,7 +15,8 @@ import numpy as np
 import polars as pl
 
 from reticent.release.formulas import any_formula, quoted
-from reticent.release.rows import PIECE, Beside, Coded, Columns, Numbers, Piece, Rows
+from reticent.release.row_groups import even
+from reticent.release.rows import Beside, Coded, Columns, Numbers, Piece, Rows
 
 FEW = 1 << 12  # values that a page's dictionary may have
 
@@ -40,7 +41,7 @@ def write_parts(
         tables = _Tables(whole.columns)
         cut = _Cut(tables.of(whole.pieces))
         for path, some in zip(paths, many, strict=True):
-            tables.write(path, map(_alone, _even(cut.take(some))))
+            tables.write(path, map(_alone, even(cut.take(some), tables.schema)))
         return False
     found = any_formula(_listed(whole.columns))
     frames = _Cut(whole.spelled(piece) for piece in whole.pieces)
@@ -85,9 +86,9 @@ def _listed(columns: Columns) -> list[pl.Series]:
 
 
 def write_parquet(path: Path, columns: Columns, pieces: Iterable[Piece]) -> None:
-    """One file, a row group for every PIECE of rows."""
+    """One file, a row group for every PIECE of rows, or of fewer where they are wide."""
     tables = _Tables(columns)
-    tables.write(path, _even(tables.of(pieces)))
+    tables.write(path, even(tables.of(pieces), tables.schema))
 
 
 class _Tables:
@@ -117,6 +118,7 @@ class _Tables:
         ) as out:  # fmt: skip
             for group in groups:
                 out.write_table(group)
+                del group  # before the next is made
 
 
 class _Cut:
@@ -171,25 +173,6 @@ def _int32(numbers: np.ndarray) -> Any:
 
     stored = np.ascontiguousarray(numbers, np.int32)
     return pa.Array.from_buffers(pa.int32(), len(stored), [None, pa.py_buffer(stored)])
-
-
-def _even(tables: Iterable[Any]) -> Iterator[Any]:
-    """Tables of PIECE rows each, the last one of what is left: how rows came in says nothing about where groups end."""
-    import pyarrow as pa
-
-    held: list[Any] = []
-    rows, begun = 0, False
-    for table in tables:
-        held.append(table)
-        rows += len(table)
-        if rows >= PIECE:
-            whole = pa.concat_tables(held) if len(held) > 1 else table
-            for start in range(0, rows - PIECE + 1, PIECE):
-                yield whole.slice(start, PIECE)
-            rest = rows % PIECE
-            held, rows, begun = [whole.slice(rows - rest)] if rest else [], rest, True
-    if held and (rows or not begun):
-        yield pa.concat_tables(held)
 
 
 class _Column:
