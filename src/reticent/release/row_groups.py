@@ -25,7 +25,10 @@ def _width(kind: Any) -> int:
 
     if pa.types.is_dictionary(kind):
         return _width(kind.index_type)
-    return -(-kind.bit_width // 8) if pa.types.is_primitive(kind) else TEXT
+    try:
+        return -(-kind.bit_width // 8)
+    except ValueError:  # a text
+        return TEXT
 
 
 def even(tables: Iterable[Any], schema: Any) -> Iterator[Any]:

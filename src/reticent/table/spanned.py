@@ -1,8 +1,9 @@
 """Files of columns, Parquet and Arrow, as a lazy frame that is read a span of rows at a time.
 
-Polars reads ahead of whoever takes its rows: with an expression over them all row groups, however slowly they are taken.  Here a
-span of SPAN bytes is read when the one before was handed over, in pieces of PIECE bytes, of which Polars holds a few for each
-core.  What a row takes is known from the span before; the first has few rows.
+Polars reads ahead of whoever takes its rows, by row groups: a dozen and more of them where an expression stands over the rows,
+which is all of many a wide table.  Here a span of SPAN bytes is read when the one before was handed over, in pieces of PIECE
+bytes, of which Polars holds some thirty, and a few more for each core.  What a row takes is known from the span before; the
+first has few rows.
 """
 
 from __future__ import annotations
