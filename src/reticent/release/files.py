@@ -42,7 +42,7 @@ def write_parts(
         tables = _Tables(whole.columns)
         cut = Cut(tables.of(whole.pieces))
         for path, some in zip(paths, many, strict=True):
-            tables.write(path, map(alone, even(cut.take(some))))
+            tables.write(path, map(alone, even(cut.take(some), tables.held)))
         return False
     found = any_formula(_listed(whole.columns))
     frames = Cut(whole.spelled(piece) for piece in whole.pieces)
@@ -87,9 +87,9 @@ def _listed(columns: Columns) -> list[pl.Series]:
 
 
 def write_parquet(path: Path, columns: Columns, pieces: Iterable[Piece]) -> None:
-    """One file, a row group for every PIECE of rows."""
+    """One file, a row group for every PIECE of rows, or of fewer where they are wide."""
     tables = _Tables(columns)
-    tables.write(path, even(tables.of(pieces)))
+    tables.write(path, even(tables.of(pieces), tables.held))
 
 
 class _Tables:
@@ -127,6 +127,7 @@ class _Tables:
                 for at, column in self.looked.items():
                     group = group.set_column(at, self.schema.field(at), column.looked_up(group.column(at)))
                 out.write_table(group)
+                del group  # before the next is made
 
 
 class _Column:
