@@ -146,11 +146,11 @@ def refuse_several(job: Job, sensitive: list[str]) -> None:
 def refuse_reserved(job: Job, columns: Mapping[str, Column]) -> None:
     """A kind keeps names for itself; a column may have come to its name by a pattern."""
     writer = registry.writer(job.method.kind)
-    named = [name for name in getattr(writer, "reserved", ()) if name in columns]
-    published = [name for name in named if columns[name].role != "identifying"]
-    if published:
+    reserved = getattr(writer, "reserved", {}).items()
+    taken = [name for name, roles in reserved if name in columns and columns[name].role in roles]
+    if taken:
         raise JobError(
-            f"A {writer.kind} release has a column {published[0]!r} of its own.",
+            f"A column is named {taken[0]!r}, and a release of kind {writer.kind!r} has one of its own by that name.",
             attempt="renaming the source's column.",
         )
 

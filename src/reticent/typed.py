@@ -99,7 +99,9 @@ def check_fields(kind: type, where: str, given: Mapping[str, Any]) -> None:
 def check_known(where: str, given: Any, known: list[str]) -> None:
     """Refuse what is no table, and names that it does not have."""
     if not isinstance(given, Mapping):
-        raise JobError(f"{where} must be a table.")
+        raise JobError(
+            f"{where} must be a table.", attempt=f"a line {where} and below it lines such as {known[0]} = ..."
+        )
     for name in given:
         if name not in known:
             raise JobError(f"{where}: {listed([name])} is not known.", attempt=suggest(name, known))

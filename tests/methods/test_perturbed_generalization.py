@@ -177,7 +177,7 @@ def test_parameters_that_make_no_sense_are_refused(made, says):
         ({"method": rt.PerturbedGeneralization(k=4, p="0.9")}, TABLE, "does not keep"),
         ({"method": rt.PerturbedGeneralization(k=4, domain=["0", "1"])}, TABLE, "not in the domain"),
         ({"method": rt.PerturbedGeneralization(k=4, grouping="specialization", categories=[["0"], ["1"]])}, TABLE, "leave out 3"),
-        ({"columns": {"G": rt.quasi(), "b": rt.quasi(), "s": rt.sensitive()}}, TABLE.rename({"a": "G"}), "column 'G' of its own"),
+        ({"columns": {"G": rt.quasi(), "b": rt.quasi(), "s": rt.sensitive()}}, TABLE.rename({"a": "G"}), "one of its own by that name"),
         ({"promises": [rt.KAnonymity(3)]}, TABLE, "cannot keep k-anonymity"),
         ({"prepare": [rt.Suppression(l=2)]}, TABLE, "takes no preparing stage"),
         ({"release": rt.Output(suppress_at_most="0.1")}, TABLE, "suppress_at_most"),

@@ -9,12 +9,11 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
-from reticent.errors import ColumnError
 from reticent.recipe.grouped_rows import COUNT, GROUP, GroupedRows, arranged, numbers, sort_groups
 from reticent.recipe.recipe import Recipe
 from reticent.recipe.unchanged import published_cells, schema_of, values_of
 from reticent.release.rows import PIECE, Coded, Pieces, Rows, Whole
-from reticent.table.roles import Column, Role
+from reticent.table.roles import PUBLISHED, Column, Role
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,17 +21,10 @@ class Anatomized(GroupedRows):
     """A recipe whose groups are published by number, ready to be written."""
 
     kind: ClassVar[str] = "anatomized"
+    reserved: ClassVar[Mapping[str, tuple[Role, ...]]] = {GROUP: PUBLISHED, COUNT: PUBLISHED}
 
     @classmethod
     def of(cls, recipe: Recipe, columns: Mapping[str, Column]) -> Anatomized:
-        taken = [
-            name for name, column in columns.items() if name in (GROUP, COUNT) and column.role is not Role.IDENTIFYING
-        ]
-        if taken:
-            raise ColumnError(
-                f"A column is named {taken[0]!r}, and so is one that an anatomized release adds.",
-                attempt="renaming the source's column.",
-            )
         carrying = any(column.role is Role.INSENSITIVE for column in columns.values())
         return cls(recipe if carrying else arranged(recipe), columns)
 

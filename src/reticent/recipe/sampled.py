@@ -17,7 +17,7 @@ from reticent.recipe.schema import number, quasi_schema, sensitive_schema
 from reticent.release.rows import Coded, Pieces, Rows
 from reticent.table.cells import Cells
 from reticent.table.grammar import value_label
-from reticent.table.roles import Column, Role
+from reticent.table.roles import PUBLISHED, Column, Role
 from reticent.table.types import typed
 
 SIZE = "G"
@@ -37,7 +37,7 @@ class Sampled:
     apart: ClassVar[bool] = True  # no two labels cover one person
     carries: ClassVar[bool] = False
     prepared: ClassVar[bool] = False
-    reserved: ClassVar[tuple[str, ...]] = (SIZE,)
+    reserved: ClassVar[Mapping[str, tuple[Role, ...]]] = {SIZE: PUBLISHED}
 
     @classmethod
     def of(cls, recipe: SampledRecipe, columns: Mapping[str, Column]) -> Sampled:

@@ -13,7 +13,6 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
-from reticent.errors import ColumnError
 from reticent.recipe.bounds_table import Ends, bounds_table
 from reticent.recipe.grouped_rows import COUNT, GROUP, GroupedRows, arranged
 from reticent.recipe.recipe import GroupTable, Recipe
@@ -30,15 +29,11 @@ class Transformed(GroupedRows):
 
     recipe: TransformedRecipe
     kind: ClassVar[str] = "transformed"
+    reserved: ClassVar[Mapping[str, tuple[Role, ...]]] = {GROUP: (Role.QUASI, Role.INSENSITIVE)}
 
     @classmethod
     def of(cls, recipe: Recipe, columns: Mapping[str, Column]) -> Transformed:
         assert isinstance(recipe, TransformedRecipe)
-        if any(name == GROUP and column.role in (Role.QUASI, Role.INSENSITIVE) for name, column in columns.items()):
-            raise ColumnError(
-                f"A column is named {GROUP!r}, and so is one that a transformed release adds.",
-                attempt="renaming the source's column.",
-            )
         carrying = any(column.role is Role.INSENSITIVE for column in columns.values())
         ready: Any = recipe if carrying else arranged(recipe)
         return cls(ready, columns)

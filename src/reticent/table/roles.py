@@ -26,6 +26,8 @@ class Role(StrEnum):
     INSENSITIVE = "insensitive"
 
 
+PUBLISHED = (Role.QUASI, Role.SENSITIVE, Role.INSENSITIVE)
+
 ALIASES = {
     "identifier": Role.IDENTIFYING,
     "id": Role.IDENTIFYING,
