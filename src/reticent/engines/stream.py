@@ -41,6 +41,7 @@ READ = 4 * BYTES  # what is read at a time
 PARTS = 8  # in which it comes
 SOME = 1 << 20  # entries whose places tell how to part them all
 _NUMBER, _TEXT = 8, 24  # bytes that a value is taken for before one was seen
+_SMALL = {pl.Boolean: 1, pl.Int8: 1, pl.UInt8: 1, pl.Int16: 2, pl.UInt16: 2, pl.Int32: 4, pl.UInt32: 4, pl.Float32: 4}
 _Ranked = tuple[pl.DataFrame, np.ndarray]
 
 
@@ -86,6 +87,7 @@ class Stream:
             for name in names:
                 found[name].add(frame[name])
             pace.add(len(frame))
+            del frame  # before the next is read
         return beside.answered(columns, pace.done, {name: one.found() for name, one in found.items()})
 
     def count(
@@ -158,6 +160,7 @@ class Carrying:
                 number = self.rng.words("bucket", pace.done, len(frame)) % np.uint64(buckets.count)
                 buckets.put(number, beside.with_columns(pl.Series(ENTRY, ranks.take(cell))))
                 pace.add(len(frame))
+                del frame, beside  # before the next are read
             tally.finish()
             buckets.finish()
         return buckets
@@ -219,7 +222,8 @@ def batches_of(rows: pl.LazyFrame, doing: str) -> Iterator[pl.DataFrame]:
 
 def at_once(rows: pl.LazyFrame) -> int:
     """How many rows are read at a time, where none of them is longer than it is taken for."""
-    size = sum(_TEXT if is_text(dtype) else _NUMBER for dtype in rows.collect_schema().values())
+    types = rows.collect_schema().values()
+    size = sum(_TEXT if is_text(dtype) else _SMALL.get(dtype.base_type(), _NUMBER) for dtype in types)
     return min(max(READ // max(size, 1), PARTS), 1 << 20) // PARTS * PARTS
 
 

@@ -54,9 +54,12 @@ def together(frames: Iterable[pl.DataFrame], rows: int, size: int) -> Iterator[p
     for frame in frames:
         held.append(frame)
         many, taken = many + len(frame), taken + bytes_of(frame)
+        del frame
         if many >= rows or taken >= size:
-            yield pl.concat(held, rechunk=True)
+            whole = pl.concat(held, rechunk=True)
             held, many, taken = [], 0, 0
+            yield whole
+            del whole  # not held while the next is read
     if held:
         yield pl.concat(held, rechunk=True)
 
