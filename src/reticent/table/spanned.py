@@ -45,7 +45,9 @@ def scan_spans(paths: Sequence[Path], schema: pl.Schema, *, hive: bool = False) 
 
 def bytes_of(frame: pl.DataFrame) -> int:
     """What a frame takes in memory."""
-    return frame.estimated_size() + VIEW * len(frame) * sum(dtype in (pl.String, pl.Binary) for dtype in frame.dtypes)
+    return int(frame.estimated_size()) + VIEW * len(frame) * sum(
+        dtype in (pl.String, pl.Binary) for dtype in frame.dtypes
+    )
 
 
 def together(frames: Iterable[pl.DataFrame], rows: int, size: int) -> Iterator[pl.DataFrame]:
