@@ -61,7 +61,7 @@ PHASES = {
     "planning": "reticent.methods.burel.method.Burel.plan",
     "ranking": "reticent.engines.ranked.Ranks.settle",
     "scattering": "reticent.engines.buckets.Buckets.put",
-    "gathering": "reticent.engines.stream._shown",
+    "gathering": "reticent.engines.stream._ranked",
     "writing": "reticent.release.bundle._sealed",
     "auditing": "reticent.gate.audit_staged",
 }

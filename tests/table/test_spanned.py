@@ -11,7 +11,7 @@ import pytest
 
 from reticent.table import spanned
 from reticent.table.source import Source, batches, scan
-from reticent.table.spanned import Spans
+from reticent.table.spanned import Spans, together
 
 TABLE = pl.DataFrame(
     {
@@ -105,6 +105,17 @@ def test_a_span_is_bounded_by_bytes_whatever_rows_are_like(columns, width, monke
     sizes = [len(frame) * columns * (16 + width) for frame in frames]
     assert max(sizes) <= 1 << 18 and sum(size > 1 << 17 for size in sizes) >= 9
     assert spans.piece * columns * (16 + width) <= spanned.PIECE
+
+
+@pytest.mark.parametrize(
+    ("width", "expected"), [(4, [50, 50, 20]), (984, [10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10])]
+)
+def test_frames_are_put_together_up_to_rows_or_bytes(width, expected):
+    table = pl.DataFrame({"text": [f"{row:0{width}d}" for row in range(120)]})
+    found = list(together(table.iter_slices(5), 50, 10_000))
+    assert [len(frame) for frame in found] == expected and {frame.n_chunks() for frame in found} == {1}
+    assert pl.concat(found).equals(table)
+    assert not list(together([], 50, 10_000))
 
 
 def test_rows_that_nobody_takes_are_not_read_ahead(tmp_path, monkeypatch):

@@ -33,11 +33,15 @@ from reticent.table import beside
 from reticent.table import source as sources
 from reticent.table.roles import Column, Role, with_role
 from reticent.table.source import Source, batches, is_text
+from reticent.table.spanned import together
 from reticent.table.typed_rows import typed
 
 ENTRY = "\x00entry"
+READ = 4 * BYTES  # what is read at a time
+PARTS = 8  # in which it comes
 SOME = 1 << 20  # entries whose places tell how to part them all
 _NUMBER, _TEXT = 8, 24  # bytes that a value is taken for before one was seen
+_SMALL = {pl.Boolean: 1, pl.Int8: 1, pl.UInt8: 1, pl.Int16: 2, pl.UInt16: 2, pl.Int32: 4, pl.UInt32: 4, pl.Float32: 4}
 _Ranked = tuple[pl.DataFrame, np.ndarray]
 
 
@@ -79,10 +83,11 @@ class Stream:
         doing, wanted = "Counting identifying and carried values", rows.select(names)
         found = {name: Repeated(how.room) for name in names}
         pace = Pace(doing.lower(), None, how.progress)
-        for frame in batches(wanted, doing, at_once(wanted)):
+        for frame in batches_of(wanted, doing):
             for name in names:
                 found[name].add(frame[name])
             pace.add(len(frame))
+            del frame  # before the next is read
         return beside.answered(columns, pace.done, {name: one.found() for name, one in found.items()})
 
     def count(
@@ -146,7 +151,7 @@ class Carrying:
         locator, tally = Locator.of(self.counted.combinations, self.counted.cell), Tally(cells)
         pace, buckets = Pace("writing", cells.rows, self.how.progress), Buckets(folder)
         with closing(buckets), read_again():
-            for frame in batches(wanted, doing, at_once(wanted)):
+            for frame in batches_of(wanted, doing):
                 beside = _texts(frame.select(names))
                 if not pace.done:
                     buckets.begin(many(cells.rows, beside.estimated_size() / max(len(frame), 1) + 8))
@@ -155,6 +160,7 @@ class Carrying:
                 number = self.rng.words("bucket", pace.done, len(frame)) % np.uint64(buckets.count)
                 buckets.put(number, beside.with_columns(pl.Series(ENTRY, ranks.take(cell))))
                 pace.add(len(frame))
+                del frame, beside  # before the next are read
             tally.finish()
             buckets.finish()
         return buckets
@@ -208,10 +214,17 @@ def _texts(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(pl.col(name).cast(pl.String) for name, kind in frame.schema.items() if is_text(kind))
 
 
+def batches_of(rows: pl.LazyFrame, doing: str) -> Iterator[pl.DataFrame]:
+    """The rows in their order: so many at a time, or fewer that take as many bytes as were meant."""
+    most = at_once(rows)
+    return together(batches(rows, doing, -(-most // PARTS)), most, READ)
+
+
 def at_once(rows: pl.LazyFrame) -> int:
-    """How many rows are read at a time."""
-    size = sum(_TEXT if is_text(dtype) else _NUMBER for dtype in rows.collect_schema().values())
-    return min(max(4 * BYTES // max(size, 1), 1 << 12), 1 << 20)
+    """How many rows are read at a time, where none of them is longer than it is taken for."""
+    types = rows.collect_schema().values()
+    size = sum(_TEXT if is_text(dtype) else _SMALL.get(dtype.base_type(), _NUMBER) for dtype in types)
+    return min(max(READ // max(size, 1), PARTS), 1 << 20) // PARTS * PARTS
 
 
 ENGINE = Stream()

@@ -8,7 +8,7 @@ first has few rows.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import polars as pl
@@ -43,6 +43,29 @@ def scan_spans(paths: Sequence[Path], schema: pl.Schema, *, hive: bool = False) 
     return register_io_source(pieces, schema=schema)
 
 
+def bytes_of(frame: pl.DataFrame) -> int:
+    """What a frame takes in memory."""
+    return int(frame.estimated_size()) + VIEW * len(frame) * sum(
+        dtype in (pl.String, pl.Binary) for dtype in frame.dtypes
+    )
+
+
+def together(frames: Iterable[pl.DataFrame], rows: int, size: int) -> Iterator[pl.DataFrame]:
+    """Frames put together until they have so many rows, or so many bytes; each in one chunk, so that rows can be moved."""
+    held, many, taken = list[pl.DataFrame](), 0, 0
+    for frame in frames:
+        held.append(frame)
+        many, taken = many + len(frame), taken + bytes_of(frame)
+        del frame
+        if many >= rows or taken >= size:
+            whole = pl.concat(held, rechunk=True)
+            held, many, taken = [], 0, 0
+            yield whole
+            del whole  # not held while the next is read
+    if held:
+        yield pl.concat(held, rechunk=True)
+
+
 class Spans:
     """Some columns of scans that are read one after the other; `left`: no more rows than these."""
 
@@ -66,8 +89,7 @@ class Spans:
 
     def _learn(self, frame: pl.DataFrame) -> None:
         """What a row takes says how many are read next."""
-        texts = sum(dtype in (pl.String, pl.Binary) for dtype in frame.dtypes)
-        size = max(frame.estimated_size() / len(frame) + VIEW * texts, 1)
+        size = max(bytes_of(frame) / len(frame), 1)
         self.rows, self.piece = max(min(int(SPAN / size), GROWTH * self.rows), 1), max(int(PIECE / size), 1)
 
 
