@@ -171,8 +171,9 @@ def _parts(worker: Any, rows: Any, by: str, values: pl.DataFrame, *, keep: bool)
     """Each batch, in the order of the column's values."""
     columns = [name for name in rows.collect_schema().names() if keep or name != by]
     seen: set[str] = {SUMMARY, PLACE}  # the owner's folder has the batches' notes beside these
-    for value, many in values.select(by, _ROWS).iter_rows():
-        name = re.sub(r"[^A-Za-z0-9._-]+", "-", str(value)).strip("-.") or "batch"
+    for at, many in enumerate(values[_ROWS]):
+        value = values[by][at : at + 1]
+        name = re.sub(r"[^A-Za-z0-9._-]+", "-", str(value.item())).strip("-.") or "batch"
         while name in seen:
             name += "-2"
         seen.add(name)

@@ -212,6 +212,15 @@ def test_stream_reads_a_csv_and_writes_one(table, carrying, tmp_path):
     assert Counter(one.frame().rows()) == Counter(other.frame().rows())
 
 
+@pytest.mark.parametrize("engine", ["local", "stream"])
+def test_a_release_may_be_in_a_place_of_any_name(engine, table, carrying, tmp_path):
+    with in_pieces():
+        place = tmp_path / "a [1]*" / "day=1 {2}"
+        place.parent.mkdir()
+        rt.publish(carrying, frame=table, to=place, ledger=tmp_path / "ledger", engine=engine)
+        assert rt.audit(place, source=table).kept and len(rt.open(place).frame()) == len(table)
+
+
 def test_an_engine_that_is_not_known_is_named_with_those_that_are(table, job):
     with pytest.raises(JobError, match="Unknown engine 'spork'"):
         rt.publish(job, frame=table, engine="spork")
@@ -250,6 +259,16 @@ def test_batches_are_the_same_by_every_engine_and_stream_reads_none_of_them_whol
     for day in range(3):
         alone = rt.publish(wanted, frame=table.filter(pl.int_range(pl.len()) % 3 == day), seed=4 + day)
         assert Counter(rt.open(tmp_path / engine / str(day)).frame().rows()) == Counter(alone.frame().rows())
+
+
+@pytest.mark.parametrize("engine", ["local", "stream"])
+@pytest.mark.parametrize("dtype", [pl.Datetime("ns"), pl.Datetime("ns", "UTC"), pl.Time])
+def test_batches_by_moments_that_differ_by_nanoseconds_hold_their_own_rows_only(engine, dtype, table, job, tmp_path):
+    moments = pl.Series("day", [at % 2 for at in range(len(table))]).cast(pl.Int64).cast(dtype)
+    wanted = job.at(release=rt.Output(undeclared="drop"))
+    how = {"frame": table.with_columns(moments), "engine": engine, "ledger": tmp_path / "ledger"}
+    found = rt.publish_batches(wanted, "day", tmp_path / "out", **how)
+    assert [(one["source_rows"], one["rows"]) for one in found["batches"]] == [(300, 300), (300, 300)]
 
 
 KINDS = {
