@@ -17,7 +17,7 @@ from reticent.errors import ReticentError, SourceError, SourceUnreachable
 from reticent.redaction import is_address
 from reticent.table import separated
 from reticent.table.formats import EXCEL, STATISTICS
-from reticent.table.several import ARROW, CSV, PARQUET, Files, files_of, refuse_unlike
+from reticent.table.several import ARROW, CSV, PARQUET, Files, files_of, refuse_above, refuse_unlike
 from reticent.table.sized import refuse_large
 
 
@@ -145,7 +145,7 @@ def _of_file(source: Source, by_pieces: bool) -> pl.LazyFrame:
         raise SourceError("The job names no source.", attempt="a path in [source], or frame=.")
     files = files_of(source.path)
     for path in files.paths:
-        _refuse_empty(path)
+        refuse_empty(path)
     if not by_pieces:
         refuse_large(files.paths)
     suffix, name = files.suffix, Path(source.path).name
@@ -160,7 +160,8 @@ def _of_file(source: Source, by_pieces: bool) -> pl.LazyFrame:
     return lazy
 
 
-def _refuse_empty(path: Path) -> None:
+def refuse_empty(path: Path) -> None:
+    """A file without a byte has no header."""
     try:
         with open(path, "rb") as handle:
             empty = not handle.read(1)
@@ -173,13 +174,14 @@ def _refuse_empty(path: Path) -> None:
 def _scanned(files: Files, source: Source) -> pl.LazyFrame:
     paths, suffix = list(files.paths), files.suffix
     if suffix in PARQUET:
-        if len(paths) > 1:
-            refuse_unlike(paths, [dict(pl.read_parquet_schema(path)) for path in paths])
-        return pl.scan_parquet(paths, hive_partitioning=files.hive, glob=False)
+        schemas = [dict(pl.scan_parquet(path, glob=False, hive_partitioning=False).collect_schema()) for path in paths]
+        refuse_unlike(paths, schemas, named=True)
+        above = refuse_above(files.root, files.keys, schemas[0]) if files.root and files.keys else []
+        return pl.scan_parquet(paths, hive_partitioning=bool(files.keys), glob=False).drop(above)
     if suffix in ARROW:
-        if len(paths) > 1:
-            refuse_unlike(paths, [dict(pl.read_ipc_schema(path)) for path in paths])
-        return pl.concat([pl.scan_ipc(path) for path in paths])
+        held = [pl.scan_ipc(path, glob=False) for path in paths]
+        refuse_unlike(paths, [dict(one.collect_schema()) for one in held], named=True)
+        return pl.concat(held)
     if suffix in CSV:
         how: Any = (source.delimiter, source.quote, source.encoding)
         parts = [separated.scan(path, *how, empty_is_missing=source.empty == "missing") for path in paths]

@@ -33,6 +33,7 @@ OWN = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
     "spark.sql.csv.parser.columnPruning.enabled": "false",  # a scan of some columns would not count a row's fields
     "spark.sql.legacy.parquet.nanosAsLong": "true",
+    "spark.sql.sources.partitionColumnTypeInference.enabled": "false",  # `parquet.py` knows the types
 }
 LOOPBACK = {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
 _asked: dict[tuple[str, bool], str] = {}
