@@ -191,6 +191,25 @@ def test_a_source_that_changes_while_it_is_published_is_refused(engine, change, 
 
 
 @pytest.mark.parametrize("engine", ["local", "stream"])
+@pytest.mark.parametrize("form", ["a file", "a folder"])
+def test_carried_values_that_change_while_they_are_published_are_refused_though_every_cell_is_the_same(
+    engine, form, table, carrying, tmp_path
+):
+    path = tmp_path / "in" / "people.csv"
+    path.parent.mkdir()
+    table.with_columns(note=pl.lit("x")).write_csv(path)
+
+    def rewritten(stage: str) -> None:
+        if stage == "writing":
+            table.write_csv(path)  # names, where nothing near-unique was
+
+    job = carrying.at(source=str(path if form == "a file" else path.parent))
+    with in_pieces(), pytest.raises(SourceError, match="changed while it was published"):
+        rt.publish(job, to=tmp_path / "out", ledger=tmp_path / "ledger", engine=engine, progress=rewritten)
+    assert {entry.name for entry in tmp_path.iterdir()} <= {"in", "ledger"}
+
+
+@pytest.mark.parametrize("engine", ["local", "stream"])
 def test_a_source_that_vanishes_while_it_is_published_is_refused(engine, table, carrying, tmp_path):
     path = tmp_path / "people.parquet"
     table.write_parquet(path)
