@@ -23,7 +23,6 @@ from reticent.owner.ledger import Ledger, Repeat
 from reticent.owner.places import digest_of
 from reticent.step import Progress, Step
 
-
 TOLD = 6  # sentences about earlier releases that are told while it works
 
 
