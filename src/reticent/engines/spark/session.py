@@ -31,7 +31,6 @@ OWN = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.caseSensitive": "true",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
-    "spark.sql.csv.parser.columnPruning.enabled": "false",  # a scan of some columns would not count a row's fields
     "spark.sql.legacy.parquet.nanosAsLong": "true",
     "spark.sql.sources.partitionColumnTypeInference.enabled": "false",  # `parquet.py` knows the types
 }
