@@ -13,7 +13,7 @@ import pytest
 
 import reticent as rt
 from reticent.engines.spark import texts
-from reticent.errors import ColumnError, SourceError
+from reticent.errors import ColumnError, SourceError, SourceUnreachable
 from tests.engines.clusters import spark
 from tests.engines.sameness import rows_of, stated
 
@@ -132,6 +132,19 @@ def test_small_files_are_read_together_and_each_of_them_once(tmp_path):
         assert [name for group in groups for name in group] == [str(path) for path in paths]
         assert all(groups) and len(groups) <= max(len(paths), at_once)
     assert len(texts._grouped(paths, 1)) == 1
+
+
+def test_a_file_that_an_executor_does_not_find_or_that_is_another_one_is_refused(tmp_path):
+    path = tmp_path / "people.csv"
+    path.write_text("q,s\n1,a\n2,b\n")
+    asked = ([pa.record_batch({"id": [0]})], [[str(path)]], rt.Source(), ["q", "s"], [1])
+    assert [row for batch in texts.read(*asked) for row in batch.to_pylist()] == [{"c0": "a"}, {"c0": "b"}]
+    path.write_text("s,q\na,1\n")
+    with pytest.raises(SourceError, match="changed while it was published"):
+        list(texts.read(*asked))
+    path.unlink()
+    with pytest.raises(SourceUnreachable, match=r"An executor does not find the file people\.csv"):
+        list(texts.read(*asked))
 
 
 def test_moments_of_a_zone_and_old_moments_are_read(tmp_path):

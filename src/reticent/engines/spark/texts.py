@@ -19,6 +19,7 @@ from reticent.engines.spark.crossing import numbered, sent, spark_types, to_batc
 from reticent.engines.spark.reading import Reading
 from reticent.engines.spark.rows import Distributed
 from reticent.engines.spark.session import task
+from reticent.errors import SourceUnreachable
 from reticent.table import separated, several
 from reticent.table import source as sources
 from reticent.table.source import Source
@@ -73,7 +74,13 @@ def read(
 
 
 def _frames(source: Source, names: list[str], places: list[int]) -> Iterator[pl.DataFrame]:
-    lazy = sources.scan(source, by_pieces=True)
+    try:
+        lazy = sources.scan(source, by_pieces=True)
+    except SourceUnreachable:
+        raise SourceUnreachable(
+            f"An executor does not find the file {Path(str(source.path)).name}.",
+            attempt="a path that this machine and every executor see alike, and a file that nobody removes meanwhile.",
+        ) from None
     if separated.header(str(source.path), source.delimiter, source.quote, source.encoding) != names:
         raise changed()
     known = lazy.collect_schema().names()
