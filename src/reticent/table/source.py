@@ -121,7 +121,9 @@ def _of_frame(frame: Any) -> pl.LazyFrame:
     try:
         if kind == "pandas":
             return pl.from_pandas(frame, include_index=False).lazy()
-        if kind == "pyarrow":
+        if kind == "pyarrow" and hasattr(
+            frame, "column_names"
+        ):  # a reader would be read once, and an array has no names
             return pl.DataFrame(frame).lazy()
     except Exception as error:
         raise SourceError(
@@ -130,7 +132,8 @@ def _of_frame(frame: Any) -> pl.LazyFrame:
             attempt="one type per column.",
         ) from None
     raise SourceError(
-        f"A frame of type {type(frame).__name__!r} is not supported.", attempt="a pandas, Polars or pyarrow frame."
+        f"A frame of type {type(frame).__name__!r} is not supported.",
+        attempt="a pandas or Polars frame, or a pyarrow table.",
     )
 
 
