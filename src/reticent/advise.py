@@ -26,7 +26,7 @@ from reticent.compare.level import level
 from reticent.compare.purposes import PURPOSES as PURPOSES
 from reticent.compare.purposes import Purpose
 from reticent.door import a_job, called, door, names, optional, text, whole
-from reticent.errors import RequestError, suggest
+from reticent.errors import RequestError, some, suggest
 from reticent.job import Job
 from reticent.showing import page, table
 
@@ -217,7 +217,7 @@ def _one_of_each_kind(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, An
 
 
 def _figure(row: Mapping[str, Any]) -> str:
-    return f"{row['value']:.4g}, {row['low']:.4g} to {row['high']:.4g} in {row['runs']} run(s)"
+    return f"{row['value']:.4g}, {row['low']:.4g} to {row['high']:.4g} in {some(row['runs'], 'run')}"
 
 
 def _told(row: Mapping[str, Any]) -> str:

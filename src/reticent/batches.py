@@ -19,7 +19,7 @@ import polars as pl
 
 from reticent import catalogue
 from reticent.door import a_job, a_ledger, an_engine, called, door, flag, optional, path, text, whole
-from reticent.errors import ColumnError, OutputExists, PromiseUnreachable
+from reticent.errors import ColumnError, OutputExists, PromiseUnreachable, some
 from reticent.job import Job
 from reticent.owner import private, staging
 from reticent.owner.fingerprint import Rows
@@ -148,7 +148,7 @@ def _refuse_telling(by: str, values: pl.DataFrame, column: Column | None) -> Non
         )
     rows = int(values[_ROWS].sum())
     if missing := int(values.filter(pl.col(by).is_null())[_ROWS].sum()):
-        raise ColumnError(f"The column {by!r} to batch by is missing in {missing} row(s).", attempt="filling it.")
+        raise ColumnError(f"The column {by!r} to batch by is missing in {some(missing, 'row')}.", attempt="filling it.")
     alone = int((values[_ROWS] == 1).sum())
     if alone * 100 > NEAR_UNIQUE * rows and not (column is not None and column.acknowledge):
         raise ColumnError(

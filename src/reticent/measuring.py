@@ -66,7 +66,8 @@ def _utility(planned: Plan) -> dict[str, Any]:
     for at, entry in enumerate(planned.entries):
         lines = scale(entry, labels.texts[at], foreign=False)
         rows = np.bincount(labels.of_group[:, at], weights=planned.sizes, minlength=len(labels.texts[at]))
-        columns.append(loss.Labelled(entry.name, lines, lines.read(labels.texts[at]), rows.astype(np.int64)))
+        held = loss.Labelled(entry.name, lines, lines.read(labels.texts[at]), rows.astype(np.int64))
+        columns.append(held.measured())
     promised = [registry.describe(promise).get("k", 1) for promise in planned.job.promises]
     weights = getattr(planned.job.method, "weights", None)
     return loss.measures(columns, planned.sizes, withheld=planned.withheld, k=int(max(promised)), weights=weights)

@@ -134,9 +134,9 @@ class Release:
         With GROUP BY or several aggregates a list of them, each answer with its `keys`.  `level` is that of the `interval` that a
         standard error gives; `by` how redrawn values are reconstructed: "inversion", or "em", which is never negative.
         """
-        from reticent.query import ask
+        from reticent.query import How, ask
 
-        return ask(self.tables, self.manifest, sql, level=level, by=by, known=self._known)
+        return ask(self.tables, self.manifest, sql, How(level=level, by=by, known=self._known))
 
     @door(questions=_questions, source=optional(place), level=share, by=text)
     def measure(
@@ -146,6 +146,7 @@ class Release:
 
         What is true tells about the source: it stays with its owner.
         """
+        from reticent.query import How
         from reticent.query.listed import measured, questions_in
 
         listed = questions if isinstance(questions, list) else questions_in(questions)
@@ -153,7 +154,7 @@ class Release:
         if source is not None:
             read, frame = reading_of(self, source)
             people = sources.collect(sources.scan(read, frame), "Reading the source")
-        return measured(self.tables, self.manifest, listed, people, level=level, by=by)
+        return measured(self.tables, self.manifest, listed, people, How(level=level, by=by, known=self._known))
 
     @door(sql=text, dialect=text, table=text)
     def sql(self, sql: str, dialect: str, table: str = "release") -> str:
@@ -169,12 +170,10 @@ class Release:
 
     @door(column=text)
     def value_counts(self, column: str) -> pl.DataFrame:
-        """The published values of a sensitive column, and the `count` of rows that hold each."""
+        """The published values of a sensitive column, and the `count` of rows that hold each; of a column called count, the `rows`."""
         sensitive = [entry.name for entry in self.manifest.named("sensitive")]
         if column not in sensitive:
             raise ColumnError(f"{column!r} is no sensitive column of the release.", attempt=suggest(column, sensitive))
-        if column == "count":
-            raise ColumnError("A column called 'count' cannot stand beside its counts.", attempt="release.frame().")
         return self._reader.value_counts(self.tables, self.manifest, column)
 
     @door(target=path, force=flag, again=flag, ledger=optional(path))

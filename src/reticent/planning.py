@@ -22,7 +22,7 @@ from reticent.attacks.seen import Seen, of_cells
 from reticent.door import a_job, an_engine, called, door, flag, optional, whole
 from reticent.door import cells as counted_cells
 from reticent.engines.engine import Engine, Working
-from reticent.errors import JobError, RequestError
+from reticent.errors import JobError, RequestError, some
 from reticent.job import Job
 from reticent.methods.compose import left_to_method
 from reticent.methods.compose import plan as compose
@@ -229,7 +229,7 @@ def _refuse_request(job: Job, frame: Any, cells: Cells | None, watch: Watch | No
     for role, names in ((Role.QUASI, _names(cells.quasi)), (Role.SENSITIVE, _names(_parts(cells)))):
         if sorted(with_role(columns, role)) != sorted(names):
             raise JobError(
-                f"The cells have {len(names)} {role.value} column(s) that the job does not declare alike.",
+                f"The cells have {some(len(names), f'{role.value} column')} that the job does not declare alike.",
                 attempt="rt.count(...) by a job with the same columns.",
             )
     job.promises.check_columns(_names(_parts(cells)), jointly=job.jointly)

@@ -178,14 +178,14 @@ def planned(job: Job, counted: Counted, rng: Random, progress: Progress) -> Writ
 
 def to_own(job: Job, rows: Rows, found: Audit, notices: Sequence[str], worker: Engine, frame: Any) -> dict[str, Any]:
     """What the owner's folder keeps of a release, and how it is joined with earlier ones before it is kept."""
-    source, out = job.source if frame is None else frame, job.release
+    source = job.source if frame is None else frame
     return {
         "source": rows,
         "audit": found,
         "job": job.to_toml(),
         "promises": [registry.describe(promise) for promise in job.promises],
         "notices": tuple(notices),
-        "joining": Joining(source, job.source.missing, rows, out.together, worker.distributed),
+        "joining": Joining(source, job.source.missing, rows, job.release.together, worker.distributed),
     }
 
 

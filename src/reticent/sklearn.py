@@ -24,7 +24,7 @@ try:
 except ImportError:
     raise ImportError("reticent.sklearn needs scikit-learn: pip install 'reticent[stats]'.") from None
 
-from reticent.errors import ColumnError, JobError, RequestError, listed
+from reticent.errors import ColumnError, JobError, RequestError, listed, some
 from reticent.job import Job, Output
 from reticent.methods.mondrian import Mondrian
 from reticent.planning import Plan, plan
@@ -116,7 +116,7 @@ class Anonymizer(TransformerMixin, BaseEstimator):
         lacking = [entry.name for entry in self.entries_ if entry.name not in frame.columns]
         lacking += [name for name in self.carried_ if name not in frame.columns]
         if lacking:
-            raise ColumnError(f"{len(lacking)} fitted column(s) are missing: {listed(lacking)}.")
+            raise ColumnError(f"{some(len(lacking), 'fitted column', 'is', 'are')} missing: {listed(lacking)}.")
         covers, boxes, points = [], [], []
         for entry in self.entries_:
             cover, box, point = _placed(entry, self.groups_[entry.name], frame[entry.name])
@@ -158,7 +158,7 @@ def _refuse_unseen(entry: ColumnEntry, labels: pl.Series, values: pl.Series) -> 
         strange += null or beyond or (value is not None and at is None)
     if strange:
         raise ColumnError(
-            f"The column {entry.name!r} has {strange:,} value(s) that were not seen when the groups were learned.",
+            f"The column {entry.name!r} has {some(strange, 'value')} not seen when the groups were learned.",
             why="A label for them would be made up.",
             attempt="fitting on rows that have them, a hierarchy that knows them, or leaving these rows out.",
         )

@@ -158,7 +158,7 @@ def test_releases_that_the_ledger_notes_as_of_different_rows_are_refused_unless_
     second.save(tmp_path / "second")
     with pytest.raises(RequestError, match="were made from different rows") as caught:
         attack(tmp_path / "first", table(), "composition", joined=[tmp_path / "second"])
-    assert "600 row(s)" in str(caught.value) and "force" in str(caught.value)
+    assert "600 rows" in str(caught.value) and "force" in str(caught.value)
     assert (
         attack(tmp_path / "first", table(), "composition", joined=[tmp_path / "second"], force_join=True).targets == 600
     )

@@ -7,7 +7,7 @@ import polars as pl
 
 import reticent as rt
 from reticent.attacks import attack
-from reticent.attacks.seen import seen, some
+from reticent.attacks.seen import part_of, seen
 from reticent.attacks.skewness import group_beliefs
 
 
@@ -26,7 +26,7 @@ def released() -> rt.Release:
 
 def test_a_part_of_the_people_is_believed_the_same_of_as_in_the_whole():
     whole = seen(released(), table())
-    part = some(whole, 300)
+    part = part_of(whole, 300)
     assert len(part.points) == 300 and part.truth.sum() == part.people.sum()
     place = {point.tobytes(): at for at, point in enumerate(whole.points)}
     at = [place[point.tobytes()] for point in part.points]

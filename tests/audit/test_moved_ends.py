@@ -76,5 +76,5 @@ def test_a_label_beyond_the_declared_step_is_refused_whatever_it_equals(tmp_path
     source = with_withheld(folder, 97)
     reach(folder, 97)
     resealed(folder)
-    with pytest.raises(BundleDamaged, match="do not end on the step that the manifest says"):
+    with pytest.raises(BundleDamaged, match="not end on the step that the manifest says"):
         rt.audit(folder, source=source)

@@ -79,8 +79,8 @@ CASES = {
     "an unknown file type": Case(with_source("people.doc", b"x"), ("'.doc'", ".parquet")),
     "a damaged Parquet file": Case(with_source("x.parquet", b"PAR1" + CANARY.encode() * 9), ("cannot be read as parquet",)),
     "an unknown column": Case(with_job(("\nage ", "\nagee ")), ("'agee' is declared but not in the data", "'age' instead")),
-    "an undeclared column": Case(with_job(("\nage ", "\n# age ")), ("1 column(s) of the data have no role: 'age'", "drop")),
-    "a duplicate column": Case(with_rows(marked(3), head="person,age,age,illness"), ("1 column name(s) twice: 'age'",)),
+    "an undeclared column": Case(with_job(("\nage ", "\n# age ")), ("The data has 1 column without a role: 'age'", "drop")),
+    "a duplicate column": Case(with_rows(marked(3), head="person,age,age,illness"), ("1 column name twice: 'age'",)),
     "no header": Case(without_header(), ("None of the 4 declared columns",)),
     "no quasi-identifier": Case(
         with_job(('{ role = "quasi-identifying", type = "numeric" }', '"identifying"'), ('role = "quasi-identifying"', 'role = "identifying"')),
@@ -102,11 +102,11 @@ CASES = {
     ),
     "a ragged hierarchy": Case(
         lambda place: (place / "city.csv").write_text(f"Ulm;south;*\nBonn;*\n{CANARY};north;x;*\n"),
-        ("hierarchy of 'city'", "ragged rows: 1 row(s) of 2, 1 row(s) of 3, 1 row(s) of 4"),
+        ("hierarchy of 'city'", "ragged rows: 1 row of 2, 1 row of 3, 1 row of 4"),
     ),
     "a hierarchy that is no tree": Case(
         lambda place: (place / "city.csv").write_text(f"Ulm;{CANARY};a;*\nBonn;{CANARY};b;*\nx;;c;+\n"),
-        ("3 fault(s)", "several parents", "different roots", "empty label"),
+        ("3 faults", "several parents", "different roots", "empty label"),
     ),
     "no hierarchy file": Case(lambda place: (place / "city.csv").unlink(), ("hierarchy of 'city' cannot be read",)),
     "a hierarchy that is not UTF-8": Case(lambda place: (place / "city.csv").write_bytes(b"M\xfcnchen;*\n"), ("not UTF-8",)),
@@ -117,7 +117,7 @@ CASES = {
         with_rows(marked(2), ('hierarchy = "city.csv"', 'order = ["Ulm", "Bonn", "Kiel", "Jena"]')), ("'city' is ordinal, but 1 of its 5",)
     ),
     "a number outside its domain": Case(with_rows(marked(1, "77410"), ('type = "numeric"', "domain = [0, 120]")), ("'age'", "domain")),
-    "a missing sensitive value": Case(with_rows(marked(3, "")), ("'illness' is missing in 1 row(s)", 'missing = "category"')),
+    "a missing sensitive value": Case(with_rows(marked(3, "")), ("'illness' is missing in 1 row", 'missing = "category"')),
     "bytes that are not UTF-8": Case(
         with_source("latin.csv", ("person,age,city,illness\n" + "".join(",".join(row) + "\n" for row in marked(3, CANARY + "ü"))).encode("latin-1")),
         ("not UTF-8", "latin-1"),

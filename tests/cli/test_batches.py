@@ -163,6 +163,6 @@ def test_check_says_which_l_is_supported_and_what_restoring_costs(run, visits):
     assert advice["withheld"]["unsafe"] <= advice["withheld"]["calibrated"] <= advice["withheld"]["safe"]
     assert "dominating_values" not in advice
     ran = run("check", "batches.toml", "--show-values")
-    assert "(flu) dominate" in ran.out
+    assert "(flu) dominates" in ran.out
     assert "rows withheld on average" in ran.out
     assert "flu" not in run("check", "batches.toml").out

@@ -149,7 +149,7 @@ REFUSED = [
         ("missing sensitive values, a category",),
         "transformed and sampled releases",
         lambda pair: transformed(pair) or sampled(pair),
-        "The sensitive column '{column}' is missing in 20 row(s).",
+        "The sensitive column '{column}' is missing in 20 rows.",
     ),
     Rule(
         READS_GROUPS,
@@ -173,13 +173,13 @@ REFUSED = [
         ("missing sensitive values, a category",),
         "perturbed releases",
         redrawn,
-        "The sensitive column '{column}' is missing in 20 row(s).",
+        "The sensitive column '{column}' is missing in 20 rows.",
     ),
     Rule(
         ("missing sensitive values, not declared",),
         "all",
         lambda pair: True,
-        "The sensitive column '{column}' is missing in 20 row(s).",
+        "The sensitive column '{column}' is missing in 20 rows.",
     ),
     Rule(
         ("withheld rows (suppress_at_most)",),

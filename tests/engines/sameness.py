@@ -23,6 +23,9 @@ SIZES = {
     "reticent.engines.expanded.ROWS": 50,
     "reticent.engines.looked.HELD": 16,
     "reticent.engines.stream.PIECE": 19,
+    "reticent.table.spanned.SPAN": 4_000,
+    "reticent.table.spanned.PIECE": 900,
+    "reticent.table.spanned.FIRST": 500,
 }
 
 

@@ -83,3 +83,10 @@ def test_a_column_that_begins_with_missing_values_is_numbered_by_those_that_foll
         assert tallies.add(pl.DataFrame({"a": pl.Series(piece, dtype=pl.Int64)}))
     assert tallies.spans == [counting.Span(1000, 1001, True)]
     assert dict(tallies.found("times").rows()) == {None: 2, 1000: 1, 1001: 1}
+
+
+def test_rows_that_are_tried_again_are_counted_once():
+    """Two rows have room for 64 combinations, however often they are tried."""
+    tallies, piece = counting.Tallies(), pl.DataFrame({"number": [0, 99]})
+    assert not tallies.add(piece) and not tallies.add(piece, again=True)
+    assert tallies.add(piece)

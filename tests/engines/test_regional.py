@@ -117,6 +117,23 @@ def test_carried_values_stay_with_their_rows_and_several_sensitive_columns_go_to
     assert release.audited.carried == rt.audit(release).carried
 
 
+def test_columns_may_be_called_as_numbers_in_between_are(tmp_path):
+    """Codes, labels and values stand by numbers on the way: whatever these are called, no column of a table is."""
+    rows = 120
+    frame = pl.DataFrame({"l0": [at % 40 for at in range(rows)], "q1": [at % 7 for at in range(rows)]})
+    frame = frame.with_columns(pl.Series("v1", ["a", "b", "c"] * 40), pl.Series("s1", ["x", "y"] * 60))
+    names = ["q0", "s0", "v0", "v", "l1", "l", "c0", "number", "label", "word", "part", "times", "count"]
+    frame = frame.with_columns(pl.Series([f"{name}-{at}" for at in range(rows)]).alias(name) for name in names)
+    columns = {"l0": rt.quasi(), "q1": rt.quasi(), "v1": rt.sensitive(), "s1": rt.sensitive()}
+    carried = {name: rt.insensitive(acknowledge=True) for name in names}
+    job = rt.Job(columns={**columns, **carried}, promises=[rt.KAnonymity(4)])
+    release = published(job, frame, tmp_path, regions=3, rows=30)
+    kept = ["v1", "s1", *names]
+    assert Counter(release.frame().select(kept).rows()) == Counter(frame.select(kept).rows())
+    found = rt.audit(release, source=frame, job=job)
+    assert found.kept and found.source.passed and release.audited.promises == found.promises
+
+
 def test_rows_that_are_not_those_that_were_counted_are_refused_and_nothing_is_kept(tmp_path):
     frame = pl.DataFrame({"q": [1, 2, 3, 4] * 20, "s": list("abcd") * 20, "note": list(range(80))})
     columns = {"q": rt.quasi(), "s": rt.sensitive(), "note": rt.insensitive(acknowledge=True)}
@@ -157,37 +174,41 @@ def test_a_table_that_was_published_before_is_refused_in_parts_too(people, tmp_p
     rt.publish(job, frame=people[1_000:], to=tmp_path / "others", ledger=tmp_path / "ledger", engine=Spread(3, 300))
 
 
-def test_what_comes_to_one_place_does_not_grow_with_the_rows(tmp_path):
-    """Nearly distinct rows, of the same values; the sample is bounded, and rows come a bucket at a time."""
-    told = []
-    for times, name in ((1, "one"), (4, "four")):
-        draw, rows = np.random.default_rng(1), 1_500 * times
-        frame = pl.DataFrame(
-            {f"q{at}": draw.integers(0, 30, rows) for at in range(4)} | {"s": draw.integers(0, 5, rows)}
-        )
-        columns = {f"q{at}": rt.quasi() for at in range(4)} | {"s": rt.sensitive()}
-        engine = Spread(4, 500 * times)
-        with (
-            mock.patch("reticent.methods.regions.coarse.SAMPLE", 300),
-            mock.patch("reticent.regional.written.BYTES", 20_000),
-            mock.patch("reticent.regional.fingerprint.SAMPLE", 100),
-            mock.patch("reticent.regional.publishing.AT_ONCE", 1_000),
-        ):
-            rt.publish(
-                rt.Job(columns=columns, promises=[rt.KAnonymity(5)]), frame=frame, to=tmp_path / name,
-                ledger=tmp_path / "ledger", engine=engine, seed=1,
-            )  # fmt: skip
-        most: dict[str, int] = {}
-        for doing, size in engine.seen:
-            most[doing] = most.get(doing, 0) + size if doing != "bucket" else max(most.get(doing, 0), size)
-        told.append(most)
-    assert (
-        set(told[0])
-        == set(told[1])
-        >= {"Counting values", "Drawing a sample", "Planning regions", "Auditing", "bucket"}
+def told_of(rows: int, values: int, tmp_path) -> tuple[dict[str, int], int]:
+    """How much comes to one place of so many rows, nearly distinct, by what it was asked for; and how many labels are published."""
+    draw = np.random.default_rng(1)
+    frame = pl.DataFrame(
+        {f"q{at}": draw.integers(0, values, rows) for at in range(4)} | {"s": draw.integers(0, 5, rows)}
     )
-    for doing in told[0]:
-        assert told[1][doing] < 2 * told[0][doing] + 2_000, doing
+    columns = {f"q{at}": rt.quasi() for at in range(4)} | {"s": rt.sensitive()}
+    engine = Spread(4, rows // 3)
+    with (
+        mock.patch("reticent.methods.regions.coarse.SAMPLE", 300),
+        mock.patch("reticent.regional.written.BYTES", 20_000),
+        mock.patch("reticent.regional.fingerprint.SAMPLE", 100),
+        mock.patch("reticent.regional.publishing.AT_ONCE", 1_000),
+    ):
+        release = rt.publish(
+            rt.Job(columns=columns, promises=[rt.KAnonymity(5)]), frame=frame, to=tmp_path / f"{rows}-{values}",
+            ledger=tmp_path / "ledger", engine=engine, seed=1,
+        )  # fmt: skip
+    most: dict[str, int] = {}
+    for doing, size in engine.seen:
+        most[doing] = most.get(doing, 0) + size if doing != "bucket" else max(most.get(doing, 0), size)
+    return most, sum(release.frame()[f"q{at}"].n_unique() for at in range(4))
+
+
+@pytest.mark.parametrize("values", [30, 400], ids=["few labels", "more labels of more rows"])
+def test_what_comes_to_one_place_does_not_grow_with_the_rows_nor_with_the_labels(values, tmp_path):
+    """Nearly distinct rows, of the same values; the sample is bounded, and rows come a bucket at a time."""
+    few, labels = told_of(1_500, values, tmp_path)
+    many, more = told_of(6_000, values, tmp_path)
+    assert values == 30 or more > 1.5 * labels > 500
+    asked = {"Counting values", "Drawing a sample", "Planning regions", "numbered", "Auditing labels", "Auditing"}
+    assert set(few) == set(many) >= {*asked, "bucket"}
+    assert {doing for doing in few if many[doing] >= 2 * few[doing] + 2_000} == set()
+    for doing in ("Planning regions", "numbered", "tallied", "Auditing labels"):  # labels are where they might be
+        assert many[doing] < 1.1 * few[doing] + 200, doing
 
 
 def test_a_release_in_regions_needs_a_place_and_a_promise_in_reach(people, tmp_path):

@@ -206,11 +206,18 @@ def test_no_traceback_of_ctrl_c_is_logged_and_everything_else_is(caplog):
 
     from reticent.engines.spark.interrupts import untold
 
-    untold()
-    for said in ("KeyboardInterrupt while sending command.", "Exception while sending command."):
+    def logged(said: str) -> None:
         record = logging.LogRecord("root", logging.ERROR, java_gateway.__file__, 1, said, None, None)
         logging.getLogger().handle(record)
+
+    before = list(logging.getLogger().filters)
+    with untold():
+        with untold():
+            logged("KeyboardInterrupt while sending command.")
+        logged("KeyboardInterrupt while sending command.")
+        logged("Exception while sending command.")
     assert [one.getMessage() for one in caplog.records] == ["Exception while sending command."]
+    assert logging.getLogger().filters == before
 
 
 def test_a_task_says_what_it_lacks_where_the_package_is_not():

@@ -69,6 +69,19 @@ def test_memory_that_runs_out_anywhere_ends_with_74_and_leaves_what_was(place, m
     assert main(AGAIN) == 0
 
 
+def test_an_export_that_runs_out_of_memory_does_not_call_the_release_damaged(place, monkeypatch):
+    assert main(PUBLISH) == 0
+
+    def few(*_, **__):
+        raise pa.ArrowMemoryError("malloc of size 4096 failed")
+        yield
+
+    monkeypatch.setattr(pq.ParquetFile, "iter_batches", few)
+    with pytest.raises(OutOfMemory):
+        rt.open("out/release").to_database("sqlite:///people.db", "people")
+    assert not (place / "people.db").exists()
+
+
 def test_an_audit_that_runs_out_of_memory_says_nothing_of_the_folder(place, monkeypatch, capsys):
     assert main(PUBLISH) == 0
     monkeypatch.setattr(auditing, "eyes", run_out)

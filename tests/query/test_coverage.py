@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from reticent.query import ask
+from reticent.query import How, ask
 from tests.oracle import asking as oracle
 from tests.query import questions, redraws
 
@@ -137,7 +137,9 @@ def test_where_a_condition_cuts_boxes_the_answer_says_that_it_may_be_biased():
 @pytest.mark.parametrize("level", [0.5, 0.99])
 def test_a_level_can_be_chosen(level):
     manifest, draw = redraws.perturbed(redraws.people())
-    found = ask(draw(np.random.default_rng(1)), manifest, "SELECT COUNT(*) FROM release WHERE pay = 10", level=level)
+    found = ask(
+        draw(np.random.default_rng(1)), manifest, "SELECT COUNT(*) FROM release WHERE pay = 10", How(level=level)
+    )
     low, high = found.interval
     assert found.to_dict()["level"] == level
     assert (high - low) / (2 * found.std_error) == pytest.approx({0.5: 0.6745, 0.99: 2.5758}[level], rel=1e-3)

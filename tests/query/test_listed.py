@@ -52,7 +52,7 @@ def test_a_list_is_measured_against_the_source_by_a_call_and_by_the_command(rele
     assert main([*words, str(tmp_path / "people.csv"), "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == told
     assert main([*words, str(tmp_path / "people.csv")]) == 0
-    assert "Relative error of 7 answer(s): median" in capsys.readouterr().out
+    assert "Relative error of 7 answers: median" in capsys.readouterr().out
     assert main([*words, str(tmp_path / "absent.csv")]) != 0
     (tmp_path / "words.csv").write_text("age,town,pay\nold,a,10\n")
     assert main([*words, str(tmp_path / "words.csv")]) == 1

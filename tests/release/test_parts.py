@@ -178,7 +178,7 @@ def test_pieces_are_read_to_their_end_so_that_an_engine_can_compare_both_passes(
     frame = Rows.of_frame(pl.DataFrame({"a": range(rows), "b": [f"text {row % 7}" for row in range(rows)]}))
     pieces = Once(frame)
     names = parts.part_names("data", format, rows, 20)
-    with mock.patch("reticent.release.rows.PIECE", 7), mock.patch("reticent.release.files.PIECE", 6):
+    with mock.patch("reticent.release.rows.PIECE", 7), mock.patch("reticent.release.row_groups.PIECE", 6):
         write_parts([tmp_path / name for name in names], Rows(frame.columns, pieces), format, 20)
     assert pieces.ended
     read = pl.read_csv if format == "csv" else pl.read_parquet

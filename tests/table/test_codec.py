@@ -129,13 +129,13 @@ def test_zero_and_minus_zero_are_one_number():
 def test_a_declared_domain_holds_every_value():
     domain, _ = coded([5, 10], Column("quasi", type="numeric", domain=(0, 20)))
     assert domain.span == (0, 20) and domain.loss(np.array([0]), np.array([1])).tolist() == [0.25]
-    with pytest.raises(ColumnError, match=r"1 distinct value\(s\) lie outside"):
+    with pytest.raises(ColumnError, match="1 distinct value lies outside"):
         coded([5, 77777], Column("quasi", type="numeric", domain=(0, 20)))
 
 
 def test_a_null_in_a_sensitive_column_is_refused_unless_it_is_a_category():
     counted = pl.DataFrame({"q": [1, 2], "s": ["a", None], COUNT: [3, 4]})
-    with pytest.raises(ColumnError, match=r"missing in 4 row\(s\)"):
+    with pytest.raises(ColumnError, match="missing in 4 rows"):
         encode_cells(counted, {"q": quasi(), "s": sensitive()})
     cells, _ = encode_cells(counted, {"q": quasi(), "s": sensitive(missing="category")})
     assert cells.sensitive[0].null_code == 1 and cells.totals(0).tolist() == [3, 4]

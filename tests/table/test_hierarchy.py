@@ -71,11 +71,11 @@ def test_a_byte_order_mark_and_blank_lines_are_no_labels(tmp_path):
     [
         ([], ["no rows"]),
         ([["a"], ["b"]], ["one column"]),
-        ([["a", "*"], ["b", "x", "*"]], ["ragged rows: 1 row(s) of 2, 1 row(s) of 3"]),
-        ([["a", "", "*"], ["b", "x", "*"]], ["1 row(s) hold an empty label"]),
+        ([["a", "*"], ["b", "x", "*"]], ["ragged rows: 1 row of 2, 1 row of 3"]),
+        ([["a", "", "*"], ["b", "x", "*"]], ["1 row holds an empty label"]),
         ([["a", "*"], ["b", "all"]], ["2 different roots"]),
-        ([["a", "x", "*"], ["a", "y", "*"]], ["1 value(s) stand in several rows"]),
-        ([["a", "x", "p", "*"], ["b", "x", "q", "*"]], ["1 label(s) of level 1 have several parents"]),
+        ([["a", "x", "*"], ["a", "y", "*"]], ["1 value stands in several rows"]),
+        ([["a", "x", "p", "*"], ["b", "x", "q", "*"]], ["level 1 has 1 label with several parents"]),
         (
             [["a", "x", "p", "*"], ["b", "x", "q", "*"], ["a", "", "p", "all"], ["c", "*"]],
             ["ragged rows", "empty label", "2 different roots", "several rows", "several parents"],

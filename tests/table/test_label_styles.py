@@ -217,7 +217,7 @@ def test_a_step_that_the_labels_do_not_end_on_is_found(tmp_path, name, labels, s
     release.save(tmp_path / "out", again=True)
     assert rt.audit(tmp_path / "out").kept
     resealed(tmp_path / "out", lambda stated: stated["columns"][0]["labels"].update(step=step))
-    with pytest.raises(BundleDamaged, match="do not end on the step that the manifest says"):
+    with pytest.raises(BundleDamaged, match="not end on the step that the manifest says"):
         rt.audit(tmp_path / "out")
 
 

@@ -39,7 +39,7 @@ def test_groups_of_spellings_are_in_the_order_they_occur_and_nulls_and_repeats_d
 
 def test_the_notice_names_the_column_and_the_numbers_and_no_value():
     said = notice("illness", ["HIV", "hiv", "flu", "Flu ", "cold"])
-    assert "'illness'" in said and "4 values" in said and "2 group(s)" in said
+    assert "'illness'" in said and "4 values" in said and "2 groups" in said
     assert "hiv" not in said.lower().replace("'illness'", "") and "flu" not in said
     assert notice("illness", ["HIV", "flu", None, 7]) is None
 

@@ -72,7 +72,7 @@ def _controlled(name: str, people: Any, how: Mapping[str, Any]) -> Any:
 
     from reticent.attacks.decoy import silent
     from reticent.attacks.score import wilson
-    from reticent.attacks.seen import some
+    from reticent.attacks.seen import part_of
 
     function = catalogue.load(ATTACKS[name].function)
     found = function(people, **how)
@@ -80,7 +80,7 @@ def _controlled(name: str, people: Any, how: Mapping[str, Any]) -> Any:
         return found
     if not ATTACKS[name].apart and len(people.points) > UNCONTROLLED:
         return found
-    tried = some(people, CONTROLLED) if ATTACKS[name].apart else people
+    tried = part_of(people, CONTROLLED) if ATTACKS[name].apart else people
     other = function(silent(tried, np.random.default_rng(0)), **how)
     return replace(found, control=(other.success, *wilson(round(other.success * other.targets), other.targets)))
 

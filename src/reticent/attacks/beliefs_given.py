@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from reticent.attacks.seen import Seen
-from reticent.errors import RequestError, listed
+from reticent.errors import RequestError, listed, some
 from reticent.limits import moderate
 from reticent.models.background.adversary import Adversary
 from reticent.table.domain import Domain
@@ -43,18 +43,20 @@ def _read(prior: Any) -> pl.DataFrame:
 def _given(seen: Seen, beliefs: np.ndarray, table: pl.DataFrame, without: int) -> np.ndarray:
     names = [*(domain.name for domain in seen.quasi), seen.sensitive.name, BELIEF]
     if lacking := [name for name in names if name not in table.columns]:
-        raise RequestError(f"The beliefs lack {len(lacking)} column(s): {listed(lacking)}.",
+        raise RequestError(f"The beliefs lack {some(len(lacking), 'column')}: {listed(lacking)}.",
                            attempt="the quasi-identifiers, the sensitive column, and `belief`.")  # fmt: skip
     codes = [_codes(domain, table[domain.name]) for domain in (*seen.quasi, seen.sensitive)]
     place = {tuple(point): at for at, point in enumerate(seen.points.tolist())}
     points = [place.get(point, -1) for point in zip(*(code.tolist() for code in codes[:-1]), strict=True)]
     if outside := sum(point < 0 for point in points):
         raise RequestError(
-            f"{outside} row(s) of the beliefs are about people who are not in the table: there a prior is undefined.",
+            f"The beliefs have {some(outside, 'row')} about people who are not in the table: there a prior is undefined.",
             attempt="quasi-identifiers of the source's own rows.",
         )
     if unknown := int((codes[-1] < 0).sum()):
-        raise RequestError(f"{unknown} row(s) of the beliefs name a value that {seen.sensitive.name!r} does not have.")
+        raise RequestError(
+            f"The beliefs have {some(unknown, 'row')} with a value that {seen.sensitive.name!r} does not have."
+        )
     given: dict[int, dict[int, float]] = {}
     for point, value, belief in zip(points, codes[-1].tolist(), table[BELIEF].cast(pl.Float64).to_list(), strict=True):
         if belief is None or not 0 <= belief <= 1:

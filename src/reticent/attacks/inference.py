@@ -20,7 +20,7 @@ import numpy as np
 
 from reticent.attacks.decoy import silent
 from reticent.attacks.score import Outcome, risk, score, wilson
-from reticent.attacks.seen import Seen, some
+from reticent.attacks.seen import Seen, part_of
 from reticent.attacks.skewness import group_beliefs
 
 MOST = 50_000
@@ -40,7 +40,7 @@ class Inferred(Outcome):
 def inference(seen: Seen, *, others: Seen | None = None, seed: int = 0) -> Inferred:
     """`others` are people who are not in the release; `seed` shuffles the control's values."""
     scored = score("inference", group_beliefs(seen), seen.truth, seen.promised)
-    noise = silent(some(seen, MOST), np.random.default_rng(seed))
+    noise = silent(part_of(seen, MOST), np.random.default_rng(seed))
     control = score("control", group_beliefs(noise), noise.truth, None)
     outside = None if others is None else score("others", group_beliefs(others), others.truth, None)
     low, high = wilson(round(control.success * control.targets), control.targets)

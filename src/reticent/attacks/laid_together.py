@@ -16,7 +16,7 @@ import polars as pl
 from reticent.attacks.joined import Part
 from reticent.attacks.membership import Membership, membership
 from reticent.attacks.seen import Seen, coded, declared_of, of_cells, raw
-from reticent.errors import RequestError, listed
+from reticent.errors import RequestError, listed, some
 from reticent.table.cells import distinct_rows
 from reticent.table.codec import COUNT
 from reticent.table.source import collect, is_text
@@ -109,7 +109,7 @@ def refuse_misfits(together: Together) -> None:
         if beyond > 0 and np.array_equal(part.counts, np.round(part.counts)):
             which = "The release attacked" if number == 0 else f"Release {number} of those to join"
             raise RequestError(
-                f"{which} was made from other data: it publishes {beyond:,} row(s) more of some values than the source has.",
+                f"{which} was made from other data: it publishes {some(beyond, 'row')} more of some values than the source has.",
                 why="Beliefs about different people cannot be joined.",
                 attempt="the data that all of them were made from, or --force-join (force_join=True).",
             )

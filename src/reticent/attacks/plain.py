@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from reticent.attacks.seen import Seen, cells_of, of_cells
-from reticent.errors import RequestError, listed
+from reticent.errors import RequestError, listed, some
 from reticent.release.manifest import ColumnEntry
 from reticent.release.reading.boxes import Boxes, boxes
 from reticent.table.cells import Cells
@@ -54,7 +54,7 @@ def _read(table: Any, declared: Mapping[str, Column], marks: tuple[str, ...]) ->
     lazy = scan(Source(path=str(table) if given else None, missing=marks), None if given else table)
     lacking = [name for name in declared if name not in lazy.collect_schema().names()]
     if lacking:
-        raise RequestError(f"The table lacks {len(lacking)} column(s): {listed(lacking)}.")
+        raise RequestError(f"The table lacks {some(len(lacking), 'column')}: {listed(lacking)}.")
     frame = collect(lazy.select(list(declared)), "Reading the table")
     return frame.with_columns(pl.col(name).cast(pl.String) for name in declared)
 
@@ -63,7 +63,7 @@ def _over(frame: pl.DataFrame, cells: Cells) -> Boxes:
     unknown = frame[cells.sensitive[0].name].unique().drop_nulls().is_in(list(cells.sensitive[0].texts))
     if not unknown.all():
         raise RequestError(
-            f"The table's {cells.sensitive[0].name!r} has {int((~unknown).sum())} value(s) that the source does not have.",
+            f"The table's {cells.sensitive[0].name!r} has {some(int((~unknown).sum()), 'value')} that the source does not have.",
             attempt="the data that it was made from.",
         )
     return boxes([_entry(domain) for domain in cells.quasi], frame, cells, foreign=True)

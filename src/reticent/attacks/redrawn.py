@@ -22,7 +22,7 @@ import numpy as np
 from reticent import catalogue
 from reticent.attacks.score import Outcome, score, wilson
 from reticent.attacks.seen import Seen, counted, of_cells
-from reticent.errors import RequestError, suggest
+from reticent.errors import RequestError, some, suggest
 from reticent.opened import Release
 from reticent.release.reading.members import Members, codes_of
 from reticent.release.reconstruction import Reconstruction
@@ -174,7 +174,7 @@ def _places(points: np.ndarray, codes: np.ndarray) -> np.ndarray:
     found = of[number[len(points) :]]
     if (found < 0).any():
         raise RequestError(
-            f"{int((found < 0).sum())} published row(s) are not in the source.",
+            f"{some(int((found < 0).sum()), 'published row', 'is', 'are')} not in the source.",
             attempt="the data that the release was made from.",
         )
     return found

@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from reticent import catalogue
-from reticent.errors import RequestError, listed
+from reticent.errors import RequestError, listed, some
 from reticent.release.kind import Sight
 from reticent.release.manifest import ColumnEntry, Described
 from reticent.release.reading.boxes import Boxes, boxes
@@ -60,7 +60,7 @@ class Seen:
         return min(caps, default=None)
 
 
-def some(people: Seen, most: int) -> Seen:
+def part_of(people: Seen, most: int) -> Seen:
     """A random part of the points, and the people there, where labels are to be read; everybody where the release says who is where."""
     if len(people.points) <= most or not isinstance(people.sight, Boxes):
         return people
@@ -151,7 +151,7 @@ def raw(source: Any, names: Sequence[str], missing: tuple[str, ...] = ()) -> pl.
     lazy = scan(path, None if given or _is_path(source) else source)
     lacking = [name for name in names if name not in lazy.collect_schema().names()]
     if lacking:
-        raise RequestError(f"The source lacks {len(lacking)} column(s) of the release: {listed(lacking)}.",
+        raise RequestError(f"The source lacks {some(len(lacking), 'column')} of the release: {listed(lacking)}.",
                            attempt="the data that the release was made from.")  # fmt: skip
     return lazy.select(list(names))
 

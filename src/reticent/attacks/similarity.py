@@ -11,7 +11,7 @@ import numpy as np
 from reticent.attacks.score import Outcome, score
 from reticent.attacks.seen import Seen
 from reticent.attacks.skewness import group_beliefs
-from reticent.errors import RequestError
+from reticent.errors import RequestError, some
 from reticent.table.domain import Domain, TreeDomain
 
 
@@ -31,7 +31,7 @@ def families(domain: Domain, level: int, window: int | None) -> np.ndarray:
         height = domain.hierarchy.height
         if not 1 <= level < height:
             raise RequestError(
-                f"The hierarchy of {domain.name!r} has no families at level {level}: between its values and its root it has {height - 1} level(s).",
+                f"The hierarchy of {domain.name!r} has no families at level {level}: between its values and its root it has {some(height - 1, 'level')}.",
                 attempt="a sensitive hierarchy with a level between, or window = 5.",
             )
         nodes = domain.hierarchy.paths[:, level]

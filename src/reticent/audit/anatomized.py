@@ -24,8 +24,9 @@ from reticent.audit.measures import measures
 from reticent.audit.sensitive import of_counts
 from reticent.audit.sorted_rows import NOTE, read_pieces, refuse_disorder
 from reticent.audit.subject import Subject
-from reticent.errors import BundleDamaged
+from reticent.errors import BundleDamaged, some
 from reticent.release.anatomized import COUNT, GROUP
+from reticent.release.data import COUNT as EACH
 from reticent.release.data import count_data, read_data
 from reticent.release.kind import data_files, reader, schemas_of
 from reticent.release.manifest import ColumnEntry, Manifest
@@ -42,7 +43,7 @@ class Anatomized:
         whole = reads_rows(subject, files["quasi"], schemas["quasi"], each_row=each_row, thorough=thorough)
         if whole:
             frame, times = read_data(files["quasi"], schemas["quasi"]), None
-            alike, rows = frame.group_by(quasi).len()["len"].to_numpy(), frame[GROUP]
+            alike, rows = frame.group_by(quasi).len(name=EACH)[EACH].to_numpy(), frame[GROUP]
         else:
             frame, times = count_data(files["quasi"], schemas["quasi"], only=quasi)
             alike, rows = times, read_data(files["quasi"], schemas["quasi"], only=[GROUP])[GROUP]
@@ -92,7 +93,7 @@ def _together(rows: pl.Series, held: pl.DataFrame, column: ColumnEntry, stated: 
         listed = histograms(column, held)
         if not (wrong := uneven(rows.to_numpy(), listed.groups, listed.sizes)):
             return listed
-        faults.append(f"{wrong} group(s) have not as many rows as values")
+        faults.append(f"{some(wrong, 'group', 'has', 'have')} not as many rows as values")
     raise BundleDamaged("The two files of the release do not belong together.", why="; ".join(faults) + ".")
 
 

@@ -11,6 +11,7 @@ import polars as pl
 from reticent.audit.grouping import number
 from reticent.audit.kind import Finding
 from reticent.audit.links import Linked
+from reticent.errors import some
 from reticent.release.anatomized import COUNT, GROUP
 
 
@@ -58,7 +59,7 @@ class Told:
             "values",
             not foreign and not misplaced,
             {"foreign_values": foreign, "misplaced_values": misplaced},
-            f"{foreign:,} published value(s) do not occur in the source; {misplaced:,} stand in a group whose people do not have them",
+            f"{some(foreign, 'published value', 'does', 'do')} not occur in the source; groups have {some(misplaced, 'value')} that their people do not have",
         )
 
 

@@ -17,7 +17,7 @@ import polars as pl
 
 from reticent.audit.grouping import Numbered, PublishedGroups
 from reticent.audit.sensitive import Sensitive
-from reticent.errors import BundleDamaged
+from reticent.errors import BundleDamaged, some
 from reticent.release.manifest import ColumnEntry, Described
 
 RECOUNTED, NEEDS_SOURCE, FROM_PARAMETERS = "recounted", "needs source", "from parameters"
@@ -163,5 +163,6 @@ class Evidence:
                 attempt="a promise against corruption, such as rho-guarantee.",
             )
         raise BundleDamaged(
-            "A promise names no sensitive column of the table.", why=f"{len(self.sensitive)} column(s) are sensitive."
+            "A promise names no sensitive column of the table.",
+            why=f"{some(len(self.sensitive), 'column', 'is', 'are')} sensitive.",
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -21,9 +21,10 @@ from reticent.audit.measures import measures, worst
 from reticent.audit.order import Seen
 from reticent.audit.sensitive import Sensitive, jointly, recount
 from reticent.audit.subject import Subject
-from reticent.errors import BundleDamaged, InternalError
+from reticent.errors import BundleDamaged, InternalError, some
 from reticent.release.data import count_data, read_data
 from reticent.release.kind import data_files, schemas_of
+from reticent.release.manifest import ColumnEntry
 from reticent.release.reading.scale import scale
 from reticent.table.roles import Role
 from reticent.utility import loss
@@ -108,33 +109,36 @@ def _sensitive(subject: Subject, frame: pl.DataFrame, groups: PublishedGroups) -
 def utility_of(
     subject: Subject, labels: Mapping[str, tuple[pl.Series, np.ndarray]], sizes: loss.Sizes
 ) -> tuple[dict[str, Any], list[str]]:
-    """Information loss from the labels, each with how many rows bear it.  A release whose labels cannot be read is damaged; of a foreign table that much is not known."""
-    columns, notes = [], []
-    for entry in subject.quasi:
-        distinct, rows = labels[entry.name]
-        texts = distinct.to_list()
-        if subject.foreign and entry.type == "categorical" and entry.hierarchy is None:
-            notes.append(
-                f"No hierarchy of {entry.name!r} is given: how much its labels lose is not known, nor is the whole loss."
-            )
-            continue
-        try:
-            lines = scale(entry, texts, foreign=subject.foreign)
-            columns.append(loss.Labelled(entry.name, lines, lines.read(texts), rows))
-        except (ValueError, RecursionError):  # Unreadable, or quoted and no JSON
-            if not subject.foreign:
-                raise BundleDamaged(f"Column {entry.name!r} holds labels that its schema does not explain.") from None
-            notes.append(f"The labels of {entry.name!r} are not understood: how much they lose is not known.")
-            continue
-        if off := off_the_grid(entry, texts):
-            raise BundleDamaged(
-                f"{off} label(s) of column {entry.name!r} do not end on the step that the manifest says."
-            )
+    """Information loss from the labels, each with how many rows bear it, and what is not known of it."""
+    found = [measured(subject, entry, *labels[entry.name]) for entry in subject.quasi]
+    notes = [one for one in found if isinstance(one, str)]
+    return utility_from(subject, [one for one in found if not isinstance(one, str)], sizes), notes
+
+
+def measured(subject: Subject, entry: ColumnEntry, distinct: pl.Series, rows: np.ndarray) -> loss.Measured | str:
+    """What a column's labels lose.  A release whose labels cannot be read is damaged; of a foreign table a sentence says that much is not known."""
+    texts = distinct.to_list()
+    if subject.foreign and entry.type == "categorical" and entry.hierarchy is None:
+        return f"No hierarchy of {entry.name!r} is given: how much its labels lose is not known, nor is the whole loss."
+    try:
+        lines = scale(entry, texts, foreign=subject.foreign)
+        found = loss.Labelled(entry.name, lines, lines.read(texts), rows).measured()
+    except (ValueError, RecursionError):  # Unreadable, or quoted and no JSON
+        if not subject.foreign:
+            raise BundleDamaged(f"Column {entry.name!r} holds labels that its schema does not explain.") from None
+        return f"The labels of {entry.name!r} are not understood: how much they lose is not known."
+    if off := off_the_grid(entry, texts):
+        raise BundleDamaged(
+            f"Column {entry.name!r} has {some(off, 'label', 'that does', 'that do')} not end on the step that the manifest says."
+        )
+    return found
+
+
+def utility_from(subject: Subject, columns: Sequence[loss.Measured], sizes: loss.Sizes) -> dict[str, Any]:
+    """The loss of all columns together; not known where that of a column is not."""
     k = max((int(exact(p.parameters["k"])) for p in subject.promises if "k" in p.parameters), default=1)
     found = loss.measures(columns, sizes, withheld=subject.withheld, k=k, weights=subject.weights)
-    if len(columns) < len(labels):
-        found |= {"ail": None, "precision": None}
-    return found, notes
+    return found if len(columns) == len(subject.quasi) else {**found, "ail": None, "precision": None}
 
 
 EYES = Generalized()

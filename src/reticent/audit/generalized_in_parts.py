@@ -1,7 +1,8 @@
 """A generalized release audited in parts, for one whose groups outgrow a machine: the same formulas, the same verdicts.
 
-    tallied     each label and each combination of sensitive values with how many rows have it, from some row groups of the file
-    Whole       what these say of the whole release: its labels, its values in order, its distribution
+    tallied     each combination of sensitive values with how many rows have it, from some row groups of the file
+    Whole       what these say of the whole release: its values in order, its distribution
+    labels      the same row groups' labels, which are then numbered and measured column by column (`labels_in_parts.py`)
     scattered   rows as numbers, all rows of one group in one part
     judged      the groups of a part, measured against the whole release's distribution
     together    a promise is kept if it is in every part, and what is achieved is the worst of all parts
@@ -13,18 +14,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
+from reticent.audit import labels_in_parts
 from reticent.audit.audit import notes_of
 from reticent.audit.carried import carried
 from reticent.audit.evidence import Evidence
-from reticent.audit.generalized import utility_of
+from reticent.audit.generalized import utility_from
 from reticent.audit.grouping import Numbered, PublishedGroups, group, number
 from reticent.audit.judge import Verdict, judge
 from reticent.audit.kind import Recounted
+from reticent.audit.labels_in_parts import Told
 from reticent.audit.measure import anonymity
 from reticent.audit.measure.comparison import exact
 from reticent.audit.measure.counts import views
@@ -32,38 +36,35 @@ from reticent.audit.measures import measures, worst
 from reticent.audit.result import Audit
 from reticent.audit.risk import THRESHOLD, Adversary, Risk
 from reticent.audit.sensitive import Sensitive, of_counts, ranks
-from reticent.audit.separation import identifying
 from reticent.audit.subject import Subject
 from reticent.errors import BundleDamaged
 from reticent.release.data import COUNT, read_part
 from reticent.release.kind import data_files, schemas_of
-from reticent.release.parts import DataFile
 from reticent.table.roles import Role
 from reticent.utility import loss
 
-PART = "\x00part"
+PART, VALUE = "\x00part", "\x00value"
 LEAST_IS_WORST = ("k", "l")
 
 
-def tallied(subject: Subject, part: int, parts: int) -> dict[str, pl.DataFrame]:
-    """Labels, by column, and combinations of sensitive values (under "") with their rows, in some of the row groups."""
-    found: dict[str, pl.DataFrame] = {}
-    for frame in _frames(subject, part, parts):
-        for name, names in _asked(subject).items():
-            here = _counted(frame, names)
-            found[name] = _summed([found[name], here]) if name in found else here
+def tallied(subject: Subject, part: int, parts: int) -> pl.DataFrame | None:
+    """Combinations of sensitive values with their rows, in some of the row groups."""
+    names, found = [entry.name for entry in subject.named(Role.SENSITIVE)], None
+    for frame in _frames(subject, part, parts, Role.SENSITIVE):
+        here = _counted(frame, names)
+        found = here if found is None else _summed([found, here])
     return found
+
+
+def labels(subject: Subject, part: int, parts: int) -> Iterator[pl.DataFrame]:
+    """The labels of some of the row groups, with their rows."""
+    return labels_in_parts.counted(_frames(subject, part, parts, Role.QUASI), subject)
 
 
 def _counted(frame: pl.DataFrame, names: list[str]) -> pl.DataFrame:
     if not names:  # no sensitive column: all rows are of one combination of none
         return pl.DataFrame({COUNT: [len(frame)]}, schema={COUNT: pl.Int64})
     return frame.group_by(names).agg(pl.len().cast(pl.Int64).alias(COUNT))
-
-
-def _asked(subject: Subject) -> dict[str, list[str]]:
-    labels = {entry.name: [entry.name] for entry in subject.quasi}
-    return {**labels, "": [entry.name for entry in subject.named(Role.SENSITIVE)]}
 
 
 def _summed(frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
@@ -73,64 +74,52 @@ def _summed(frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
     return pl.concat(frames).group_by(names).agg(pl.col(COUNT).sum())
 
 
-def _frames(subject: Subject, part: int, parts: int) -> Iterator[pl.DataFrame]:
+def _frames(subject: Subject, part: int, parts: int, *roles: str) -> Iterator[pl.DataFrame]:
+    """Columns of these roles; where no column has one, of the quasi-identifiers, whose rows are counted all the same."""
     assert subject.path is not None and subject.manifest is not None  # a release folder
-    schema = schemas_of(subject.manifest)["data"]
-    shown = [entry.name for entry in subject.columns if entry.role != Role.INSENSITIVE]
-    for frame in read_part(_file(subject), schema, shown, part, parts):
+    file, schema = data_files(subject.path, subject.manifest)["data"], schemas_of(subject.manifest)["data"]
+    shown = [entry.name for entry in subject.columns if entry.role in roles] or [subject.quasi[0].name]
+    for frame in read_part(file, schema, shown, part, parts):
         floats = [name for name, dtype in frame.schema.items() if dtype.is_float()]
         yield frame.with_columns(pl.col(floats).fill_nan(None))
 
 
-def _file(subject: Subject) -> DataFile:
-    assert subject.path is not None and subject.manifest is not None  # a release folder
-    return data_files(subject.path, subject.manifest)["data"]
-
-
 @dataclass(frozen=True, eq=False)
 class Whole:
-    """The labels of each quasi-identifier and the combinations of sensitive values, each with how many rows have it."""
+    """The combinations of sensitive values, each with how many rows have it."""
 
-    labels: Mapping[str, tuple[pl.Series, np.ndarray]]
     values: pl.DataFrame
     times: np.ndarray
 
     @classmethod
-    def of(cls, subject: Subject, tallies: Iterable[Mapping[str, pl.DataFrame]]) -> Whole:
-        told = [one for one in tallies if one]
-        found = {name: _summed([one[name] for one in told]) for name in _asked(subject)} if told else {}
-        rows = int(found[""][COUNT].sum()) if found else 0
+    def of(cls, subject: Subject, tallies: Iterable[pl.DataFrame | None]) -> Whole:
+        told = [one for one in tallies if one is not None]
+        found = _summed(told) if told else pl.DataFrame(schema={COUNT: pl.Int64})
+        rows = int(found[COUNT].sum())
         assert subject.manifest is not None
         if rows != subject.manifest.rows:
             raise BundleDamaged(f"The data has {rows} rows, the manifest says {subject.manifest.rows}.")
         if not rows:
             raise BundleDamaged("The release has no rows.")
-        labels = {name: (table[name], table[COUNT].to_numpy()) for name, table in found.items() if name}
-        return cls(labels, found[""].drop(COUNT), found[""][COUNT].to_numpy())
+        return cls(found.drop(COUNT), found[COUNT].to_numpy())
 
     @property
     def rows(self) -> int:
         return int(self.times.sum())
 
 
-def scattered(subject: Subject, whole: Whole, part: int, parts: int, into: int) -> Iterator[pl.DataFrame]:
+def scattered(subject: Subject, whole: Whole, folder: Path, into: int, part: int, parts: int) -> Iterator[pl.DataFrame]:
     """Rows of some row groups as numbers of their labels and values, with how often each occurs and the part it goes to."""
-    names = list(whole.labels)
-    labels = {
-        name: pl.DataFrame({name: texts, f"l{at}": np.arange(len(texts), dtype=np.int32)})
-        for at, (name, (texts, _)) in enumerate(whole.labels.items())
-    }
-    values = whole.values.with_columns(pl.Series("v", np.arange(len(whole.times), dtype=np.int32)))
-    for frame in _frames(subject, part, parts):
-        for name, known in labels.items():
-            frame = frame.join(known, on=name, how="left", nulls_equal=True, maintain_order="left").drop(name)
-        held = whole.values.columns
+    names = [entry.name for entry in subject.quasi]
+    numbers = [labels_in_parts.number_of(at) for at in range(len(names))]
+    values = whole.values.with_columns(pl.Series(VALUE, np.arange(len(whole.times), dtype=np.int32)))
+    held = whole.values.columns
+    for frame in labels_in_parts.numbered(_frames(subject, part, parts, Role.QUASI, Role.SENSITIVE), names, folder):
         if held:
-            frame = frame.join(values, on=held, how="left", nulls_equal=True, maintain_order="left").drop(held)
+            frame = frame.join(values, on=held, how="left", nulls_equal=True, maintain_order="left")
         else:
-            frame = frame.with_columns(v=pl.lit(0, pl.Int32))
-        numbers = [f"l{at}" for at in range(len(names))]
-        counted = _counted(frame, [*numbers, "v"])
+            frame = frame.with_columns(pl.lit(0, pl.Int32).alias(VALUE))
+        counted = _counted(frame, [*numbers, VALUE])
         word = np.zeros(len(counted), np.uint64)
         for name in numbers:  # whichever part it is: one group is in one part
             word = (word + counted[name].to_numpy().astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
@@ -138,8 +127,8 @@ def scattered(subject: Subject, whole: Whole, part: int, parts: int, into: int) 
         yield counted.with_columns(pl.Series(PART, (word % np.uint64(into)).astype(np.int32)))
 
 
-def scattered_schema(whole: Whole) -> dict[str, pl.DataType]:
-    numbers = [*(f"l{at}" for at in range(len(whole.labels))), "v"]
+def scattered_schema(subject: Subject) -> dict[str, pl.DataType]:
+    numbers = [*(labels_in_parts.number_of(at) for at in range(len(subject.quasi))), VALUE]
     return {**dict.fromkeys(numbers, pl.Int32()), COUNT: pl.Int64(), PART: pl.Int32()}
 
 
@@ -160,9 +149,9 @@ def judged(frames: Iterable[pl.DataFrame], subject: Subject, whole: Whole) -> Ju
     """The groups of one part; all rows of each are in it."""
     held = pl.concat(list(frames))
     held = held.group_by([name for name in held.columns if name not in (COUNT, PART)]).agg(pl.col(COUNT).sum())
-    columns = [Numbered(held[f"l{at}"].to_numpy(), texts) for at, (texts, _) in enumerate(whole.labels.values())]
+    columns = [number(held[labels_in_parts.number_of(at)]) for at in range(len(subject.quasi))]
     groups = group(columns, len(held), held[COUNT].to_numpy())
-    found = sensitive(subject, whole, held["v"].to_numpy(), groups)
+    found = sensitive(subject, whole, held[VALUE].to_numpy(), groups)
     each = {column.name: measures(column) for column in found}
     achieved = {"k-anonymity": anonymity.k(groups.sizes, subject.rows_per_person), **worst(list(each.values()))}
     evidence = Evidence(groups.sizes, groups.sizes, found, subject.withheld, subject.stages, subject.rows_per_person,
@@ -204,19 +193,20 @@ def _joint(entries: Sequence[Any], whole: Whole, which: np.ndarray, groups: Publ
     return Sensitive(", ".join(entry.name for entry in entries), known, None, joint=True)
 
 
-def together(subject: Subject, whole: Whole, parts: Sequence[Judged]) -> Audit:
-    """What all parts show of the release."""
+def together(subject: Subject, whole: Whole, labels: Sequence[Told], parts: Sequence[Judged]) -> Audit:
+    """What all parts show of the release, and the labels of each column."""
     sizes = loss.Sizes(*(sum(getattr(one.sizes, name) for one in parts) for name in ("groups", "rows", "squares")))
     if sizes.rows != whole.rows:
         raise BundleDamaged(f"The data has {whole.rows} rows, and {sizes.rows} of them were recounted.")
-    utility, notes = utility_of(subject, whole.labels, sizes)
+    columns = sorted(labels, key=lambda one: one.column)
+    utility = utility_from(subject, [one.lost for one in columns], sizes)
     achieved = worst([one.achieved for one in parts])
     by_column = {name: worst([one.by_column[name] for one in parts]) for name in parts[0].by_column}
     none = np.zeros(0, np.int64)
-    seen = Recounted(subject, whole.values, none, none, (), achieved, utility, whole.times, notes=tuple(notes))
+    seen = Recounted(subject, whole.values, none, none, (), achieved, utility, whole.times)
     return Audit(subject.kind, sizes.rows, sizes.groups, subject.withheld,
                  tuple(_worst(one) for one in zip(*(part.verdicts for part in parts), strict=True)), achieved, utility,
-                 _risk(whole, sizes, parts), by_column, notes=notes_of(seen), carried=carried(seen))  # fmt: skip
+                 _risk(columns, sizes, parts), by_column, notes=notes_of(seen), carried=carried(seen))  # fmt: skip
 
 
 def _worst(verdicts: Sequence[Verdict]) -> Verdict:
@@ -230,14 +220,9 @@ def _worst(verdicts: Sequence[Verdict]) -> Verdict:
     return replace(verdicts[0], achieved=achieved, kept=shown)
 
 
-def _risk(whole: Whole, sizes: loss.Sizes, parts: Sequence[Judged]) -> Risk:
+def _risk(labels: Sequence[Told], sizes: loss.Sizes, parts: Sequence[Judged]) -> Risk:
     least, exposed = min(one.least for one in parts), sum(one.exposed for one in parts)
-    columns = [
-        one
-        for name, (_, rows) in whole.labels.items()
-        for one in identifying([name], np.arange(len(rows))[:, None], rows, pairs=False)
-    ]
-    columns = sorted(columns, key=lambda one: (-one.separation, -one.distinction))
+    columns = sorted((one.identifies for one in labels), key=lambda one: (-one.separation, -one.distinction))
     prosecutor = Adversary(1 / least, sizes.groups / sizes.rows, exposed)
     uniques = sum(one.uniques for one in parts)
     return Risk(sizes.rows, sizes.groups, float(exact(THRESHOLD)), prosecutor, None, uniques, None, tuple(columns))

@@ -12,7 +12,7 @@ from reticent.audit.covering import Axis, label_cover
 from reticent.audit.grouping import number, pack
 from reticent.audit.kind import Recounted
 from reticent.audit.reading import read_alike, read_source
-from reticent.errors import ColumnError, listed
+from reticent.errors import ColumnError, listed, some
 from reticent.release.reading.cover import join
 from reticent.table.grammar import value_label
 from reticent.utility.loss import entropy_bits
@@ -25,7 +25,7 @@ def population_sizes(found: Recounted, population: Any, missing: Sequence[str] =
     people = read_alike(read_source(population, missing), subject.columns)
     absent = [name for name in names if name not in people.columns]
     if absent:
-        raise ColumnError(f"The population table lacks {len(absent)} quasi-identifying column(s): {listed(absent)}.",
+        raise ColumnError(f"The population table lacks {some(len(absent), 'quasi-identifying column')}: {listed(absent)}.",
                           attempt="a table with the same columns.")  # fmt: skip
     covers, codes = [], []
     for entry in subject.quasi:

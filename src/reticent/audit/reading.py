@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from reticent.errors import ComparisonFailed, listed
+from reticent.errors import ComparisonFailed, listed, some
 from reticent.release.manifest import ColumnEntry
 from reticent.release.sound import COPIES, LITTLE, WIDTH
 from reticent.table.opened import opened
@@ -35,7 +35,7 @@ def refuse_absent(names: Sequence[str], present: Sequence[str]) -> None:
     """Every published column must be one of the source's."""
     absent = [name for name in names if name not in present]
     if absent:
-        raise ComparisonFailed(f"{len(absent)} published column(s) are not in the source: {listed(absent)}.",
+        raise ComparisonFailed(f"{some(len(absent), 'published column', 'is', 'are')} not in the source: {listed(absent)}.",
                           why="A release publishes columns of its source under their own names.", attempt="the source it was made from, read as it was (--job).")  # fmt: skip
 
 

@@ -26,7 +26,7 @@ from reticent.audit.measure.comparison import exact
 from reticent.audit.measure.drawing import Drawn, drawn
 from reticent.audit.order import order_of
 from reticent.audit.subject import Subject
-from reticent.errors import BundleDamaged
+from reticent.errors import BundleDamaged, some
 from reticent.release.kind import tables
 from reticent.release.manifest import ColumnEntry, Manifest
 from reticent.release.reading.crucial import ReadColumn, crucial_rows, read_column, read_distinct
@@ -63,9 +63,8 @@ class Sampled:
             )
         sampling = _parameters(manifest)
         achieved = {"k-anonymity": int(sizes.min()) // manifest.rows_per_person, **_achieved(subject, sampling)}
-        utility = loss.measures(
-            [_labelled(column, sizes) for column in columns], sizes, withheld=0, k=sampling.k, weights=subject.weights
-        )
+        measured = [_labelled(column, sizes).measured() for column in columns]
+        utility = loss.measures(measured, sizes, withheld=0, k=sampling.k, weights=subject.weights)
         recounted = Recounted(subject, frame, sizes, sizes, [], achieved, {**utility, "retention": sampling.p},
                           sampling=sampling, explained=frozenset(manifest.own["domain"]), labelled=False)  # fmt: skip
         recounted.__dict__.update(labels=labels, groups=group(list(labels.values()), len(frame), sizes))
@@ -104,7 +103,7 @@ def _checked_sizes(manifest: Manifest, frame: pl.DataFrame) -> np.ndarray:
     least = manifest.own["k"] * manifest.rows_per_person
     small = int((frame[SIZE].fill_null(0) < least).sum())
     if small:
-        raise BundleDamaged(f"{small} group(s) have fewer than {least} rows, the least that k allows.")
+        raise BundleDamaged(f"{some(small, 'group', 'has', 'have')} fewer than {least} rows, the least that k allows.")
     return frame[SIZE].to_numpy().astype(np.int64)
 
 

@@ -11,7 +11,7 @@ import polars as pl
 
 from reticent.audit.grouping import Numbered, PublishedGroups, number, pack
 from reticent.audit.measure.counts import Counts, views
-from reticent.errors import BundleDamaged
+from reticent.errors import BundleDamaged, some
 from reticent.release.manifest import ColumnEntry
 from reticent.release.numbers import fraction
 from reticent.release.reading.extent import Unreadable
@@ -94,7 +94,7 @@ def ranks(column: ColumnEntry, distinct: pl.Series) -> tuple[np.ndarray, Hierarc
 def _listed(column: ColumnEntry, known: Mapping[str, int], texts: Sequence[str | None]) -> list[int | None]:
     lacking = sum(text is not None and text not in known for text in texts)
     if lacking:
-        raise BundleDamaged(f"Column {column.name!r} holds {lacking} value(s) that its schema does not list.")
+        raise BundleDamaged(f"Column {column.name!r} holds {some(lacking, 'value')} that its schema does not list.")
     return [None if text is None else known[text] for text in texts]
 
 

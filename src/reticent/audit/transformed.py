@@ -24,8 +24,9 @@ from reticent.audit.sorted_rows import NOTE, read_pieces, refuse_disorder
 from reticent.audit.subject import Subject
 from reticent.audit.target_measures import measures, views_of
 from reticent.audit.underlying import Underlying
-from reticent.errors import BundleDamaged
+from reticent.errors import BundleDamaged, some
 from reticent.release.annotated import Annotated
+from reticent.release.data import COUNT as EACH
 from reticent.release.data import count_data, read_data
 from reticent.release.guaranteed import COUNT, GROUP, nodes_of
 from reticent.release.kind import data_files, reader, schemas_of
@@ -45,7 +46,7 @@ class Transformed:
         whole = reads_rows(subject, files["quasi"], schemas["quasi"], each_row=each_row, thorough=thorough)
         if whole:
             frame, times = read_data(files["quasi"], schemas["quasi"]), None
-            alike, group = frame.group_by(quasi).len()["len"].to_numpy(), frame[GROUP]
+            alike, group = frame.group_by(quasi).len(name=EACH)[EACH].to_numpy(), frame[GROUP]
         else:
             frame, times = count_data(files["quasi"], schemas["quasi"], only=quasi)
             alike, group = times, read_data(files["quasi"], schemas["quasi"], only=[GROUP])[GROUP]
@@ -57,7 +58,8 @@ class Transformed:
         _refuse_foreign(annotated, held, targeted, manifest)
         if faults := faulty_bounds(bounds, held, rows, manifest):
             raise BundleDamaged(
-                "The bounds of the release are not those of its values.", why=f"{faults} row(s) differ."
+                "The bounds of the release are not those of its values.",
+                why=f"{some(faults, 'row', 'differs', 'differ')}.",
             )
         if thorough:
             refuse_disorder(subject, [frame] if whole else read_pieces(files["quasi"], schemas["quasi"]), frame)
@@ -102,7 +104,7 @@ def _rows(group: pl.Series, stated: int) -> np.ndarray:
         raise _apart("A row has no group.")
     rows = np.bincount(group.to_numpy())
     if (rows == 0).any():
-        raise _apart(f"{int((rows == 0).sum())} group(s) have no rows.")
+        raise _apart(f"{some(int((rows == 0).sum()), 'group', 'has', 'have')} no rows.")
     return rows
 
 
@@ -117,7 +119,7 @@ def _targeted(annotated: Annotated, held: pl.DataFrame, rows: np.ndarray) -> Tar
         raise _apart("`sensitive` has groups that `quasi` lacks.")
     short = int((np.bincount(group, weights=count, minlength=len(rows)) < rows).sum())
     if short:
-        raise _apart(f"{short} group(s) have fewer values than rows.")
+        raise _apart(f"{some(short, 'group', 'has', 'have')} fewer values than rows.")
     if int(annotated.assigned[-1, 0]) >= len(rows):
         raise _apart("A target is assigned to a group that no row has.")
     shares = [annotated.distribution(target) for target in range(len(annotated.weights))]
@@ -140,7 +142,7 @@ def _refuse_foreign(annotated: Annotated, held: pl.DataFrame, targeted: Targeted
         labels[node] != label for node, label in set(zip(targeted.node.tolist(), held["label"].to_list(), strict=True))
     )
     if wrong:
-        raise _apart(f"{wrong} label(s) are not those of their values.")
+        raise _apart(f"{some(wrong, 'label', 'is not that of its value', 'are not those of their values')}.")
 
 
 def _label(annotated: Annotated, node: int, numeric: bool) -> str:

@@ -18,6 +18,7 @@ from reticent.audit.evidence import Targeted
 from reticent.audit.kind import Finding, Recounted
 from reticent.audit.links import Linked
 from reticent.audit.measure.comparison import exact
+from reticent.errors import some
 
 CHUNK = 1 << 22
 
@@ -66,7 +67,7 @@ class Underlying:
                 "generalization",
                 fine,
                 facts,
-                f"{without:,} value(s) of people have no node of their own in their group; the release has {excess:,} fake(s) more than declared",
+                f"people have {some(without, 'value')} without a node in their group; the release has {some(excess, 'fake')} more than declared",
             ),
             *_targets(self.recounted, targeted, self.method, (group, value, self.count)),
         )

@@ -12,6 +12,7 @@ from reticent.audit.kind import Finding, Recounted
 from reticent.audit.measure.comparison import exact
 from reticent.audit.order import SIGNIFICANCE
 from reticent.audit.withheld import withholding
+from reticent.release.data import COUNT
 from reticent.release.kind import reader
 from reticent.table.roles import Role
 
@@ -50,23 +51,23 @@ def _counts(found: Recounted, source: Compared, columns: list[str]) -> tuple[lis
     subject = found.subject
     rows = source.counted(columns)
     held = as_published(rows.frame, [entry for entry in subject.columns if entry.name in columns]).frame
-    held = held.select(columns).with_columns(pl.Series("count", rows.each)).drop_nulls(columns)
+    held = held.select(columns).with_columns(pl.Series(COUNT, rows.each)).drop_nulls(columns)
     shown = _shown(found, columns).drop_nulls(columns)
     word = pack([number(shown[name].append(held[name])) for name in columns], len(shown) + len(held))
     distinct, codes = np.unique(word, return_inverse=True)
     sides = ((codes[: len(shown)], shown), (codes[len(shown) :], held))
     after, before = (
-        np.bincount(place, weights=side["count"].to_numpy(), minlength=len(distinct)).astype(np.int64).tolist()
+        np.bincount(place, weights=side.to_series(-1).to_numpy(), minlength=len(distinct)).astype(np.int64).tolist()
         for place, side in sides
     )
     return before, after
 
 
 def _shown(found: Recounted, columns: list[str]) -> pl.DataFrame:
-    """The published values with the `count` of rows that hold each; combinations, and labelled rows', are of one file."""
+    """The published values with how many rows hold each, last; combinations, and labelled rows', are of one file."""
     if len(columns) > 1 or found.labelled:
-        each = found.frame.select(columns).with_columns(pl.Series("count", found.each))
-        return each.group_by(columns).agg(pl.col("count").sum())
+        each = found.frame.select(columns).with_columns(pl.Series(COUNT, found.each))
+        return each.group_by(columns).agg(pl.col(COUNT).sum())
     kind, manifest = reader(found.subject.kind), found.subject.manifest
     assert manifest is not None  # a table of another tool has no stages
     return kind.value_counts({kind.files[0]: found.frame, **found.beside}, manifest, columns[0])

@@ -71,11 +71,14 @@ def _eligibility(advice, show_values: bool) -> list[str]:
     held = f"The most frequent value of {advice['column']!r} has a share of {advice['largest_share']:.4f}"
     if advice["eligible"]:
         return [f"{held}: the table supports l = {advice['l']}, and at most l = {advice['supports']}."]
+    from reticent.errors import some
+
     named = f" ({', '.join(advice['dominating_values'])})" if show_values else ""
+    dominate = "dominates" if advice["dominating"] == 1 else "dominate"
     lines = [
-        f"{held}, and l = {advice['l']} allows {1 / advice['l']:.4f}: {advice['dominating']} value(s){named} dominate."
+        f"{held}, and l = {advice['l']} allows {1 / advice['l']:.4f}: {some(advice['dominating'], 'value')}{named} {dominate}.",
+        f"Without withholding rows the table supports l = {advice['supports']}.",
     ]
-    lines.append(f"Without withholding rows the table supports l = {advice['supports']}.")
     if None in advice["withheld"].values():
         return [*lines, f"It has {advice['values']} values, and l = {advice['l']} needs as many."]
     costs = ", ".join(f"{name} {count:,.0f}" for name, count in advice["withheld"].items())

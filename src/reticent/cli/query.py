@@ -65,7 +65,7 @@ def _list(
 ) -> None:
     """Every question of a file; with the source, what is true and how far answers are off."""
     from reticent.cli.printing import say, say_json
-    from reticent.errors import RequestError
+    from reticent.errors import RequestError, some
 
     if file is None or question is not None:
         raise RequestError(
@@ -90,7 +90,7 @@ def _list(
     if errors := summed_up(found):
         say(
             "",
-            f"Relative error of {errors['answers']} answer(s): median {errors['median']:.4g}, mean {errors['mean']:.4g}.",
+            f"Relative error of {some(errors['answers'], 'answer')}: median {errors['median']:.4g}, mean {errors['mean']:.4g}.",
         )
 
 

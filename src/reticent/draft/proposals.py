@@ -10,25 +10,13 @@ from typing import Any
 import polars as pl
 
 from reticent.draft.looks import Look, typed
+from reticent.draft.names import identifies, numbers_person
 from reticent.table.builders.proposal import propose, round_width
 from reticent.table.roles import Role
 
 NEAR_UNIQUE, OFTEN_UNIQUE, FEW_ROWS, MANY = 0.9, 0.25, 20, 50
 MOST_PER_PERSON = 100  # rows of one person; an identifier that repeats more often names something else
 
-# Of names that end with id without a mark before it only those written patientId, and a few in any case: covid and paid are none.
-_ENDS_WITH_ID = (
-    r"((?-i:[a-z0-9]I[dD])|(patient|person|client|customer|member|user|subject|case|record|visit|encounter|"
-    r"episode|admission|household|participant|respondent|employee|student)id)$"
-)
-_NAMES_PERSON = re.compile(
-    r"(^|[\W_])(id|uid|pid|uuid|guid|ssn|nin|nhs|mrn|name|surname|forename|email|e_mail|mail|phone|tel|fax|mobile|address|street|"
-    rf"passport|licen[cs]e|iban|account|url|ip|plate|vin|serial|person|patient|household)([\W_]|$)|[a-z]name$|{_ENDS_WITH_ID}",
-    re.IGNORECASE,
-)
-_NUMBERS_PERSON = re.compile(
-    rf"(^|[\W_])(id|uid|pid|uuid|guid|ssn|nin|nhs|mrn|person|patient|passport)([\W_]|$)|{_ENDS_WITH_ID}", re.IGNORECASE
-)
 _IS_PRIVATE = re.compile(
     r"disease|diagnos|illness|icd|condition|symptom|treat|drug|medic|hiv|cancer|disab|salar|income|wage|earning|debt|credit|"
     r"relig|faith|politic|party|vote|orientation|crime|offen[cs]e|convict|verdict|grade|score|result|occupation|cause",
@@ -78,7 +66,7 @@ def _persons(looks: Sequence[Look], found: Sequence[Proposal]) -> int | None:
         at
         for at, (one, proposal) in enumerate(zip(looks, found, strict=True))
         if proposal.role is Role.IDENTIFYING
-        and _NUMBERS_PERSON.search(one.name)
+        and numbers_person(one.name)
         and not one.missing
         and 1 < one.most <= MOST_PER_PERSON
     ]
@@ -89,7 +77,7 @@ def _propose(found: Look, rows: int) -> Proposal:
     many = f"{found.distinct:,} distinct values in {rows:,} rows"
     if found.distinct + bool(found.missing) <= 1:
         return _proposal(found, Role.INSENSITIVE, "it says the same of everybody")
-    if _NAMES_PERSON.search(found.name):
+    if identifies(found.name):
         named = "its name is that of an identifier"
         return _proposal(found, Role.IDENTIFYING, f"{named} ({many})", named)
     if found.type == "numeric" and _IS_WEIGHT.search(found.name):

@@ -38,7 +38,7 @@ class Buckets:
         """Each row into the bucket of its number."""
         bucket = bucket.astype(np.uint8)  # a byte is sorted by counting
         order = np.argsort(bucket, kind="stable")
-        moved = frame[order]
+        moved = frame.rechunk()[order]  # of a frame in chunks, it would look for the chunk of every row
         self.names, moved.columns = frame.columns, [str(at) for at in range(frame.width)]  # a name may hold anything
         table = moved.to_arrow(compat_level=pl.CompatLevel.oldest())
         if not self.writers:

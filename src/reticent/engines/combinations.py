@@ -51,7 +51,7 @@ def combinations(lazy: pl.LazyFrame, name: str, doing: str) -> pl.DataFrame:
         if sum(map(len, others)) + len(piece) > HELD:
             return _grouped(lazy, name, doing)
         others.append(piece)
-    others = [piece for piece in others if not tallies.add(piece)]  # more rows came since
+    others = [piece for piece in others if not tallies.add(piece, again=True)]  # more rows came since
     rest = _grouped(pl.concat(others).lazy(), name, doing) if others else None
     if not tallies.examples:
         return _grouped(lazy, name, doing) if rest is None else rest
@@ -69,9 +69,12 @@ class Tallies:
         self.examples: list[pl.DataFrame] = []
         self.places: list[np.ndarray] = []
 
-    def add(self, piece: pl.DataFrame) -> bool:
-        """Count some rows; False where combinations may be too many, or a column cannot be numbered."""
-        self.rows += len(piece)
+    def add(self, piece: pl.DataFrame, *, again: bool = False) -> bool:
+        """Count some rows; False where combinations may be too many, or a column cannot be numbered.
+
+        `again`: they came before, and were not counted.
+        """
+        self.rows += 0 if again else len(piece)
         stored = [_stored(series) for series in piece.get_columns()]
         if not len(piece) or not all(_numbered(column) for column in stored):
             return False
@@ -98,6 +101,7 @@ class Tallies:
         return True
 
     def found(self, name: str) -> pl.DataFrame:
+        """The combinations, and in a column `name` how many rows have each."""
         times = self.times[np.concatenate(self.places)]
         return pl.concat(self.examples).with_columns(pl.Series(name, times).cast(pl.get_index_type()))
 
@@ -115,6 +119,7 @@ class Tallies:
         self.examples, self.places = [held], [word]
 
     def _pack(self, columns: list[np.ndarray], word: np.ndarray) -> None:
+        """One number for each row, from its number in each column."""
         word[:] = 0
         for column, span in zip(columns, self.spans, strict=True):
             word *= span.size

@@ -18,7 +18,7 @@ from reticent.engines.changed import Tally, read_again
 from reticent.engines.combinations import combinations
 from reticent.engines.engine import PLAINLY, Counted, Working
 from reticent.engines.locate import cells_of_rows
-from reticent.engines.ranked import by_word, entries_by_cell
+from reticent.engines.ranked import by_word, entries_by_cell, tied
 from reticent.errors import SourceError
 from reticent.randomness import Random
 from reticent.recipe.recipe import Recipe
@@ -121,13 +121,11 @@ def _carry(
 def by_place(place: np.ndarray, carried: pl.DataFrame) -> np.ndarray:
     """The order of rows by their place and by what they carry: rows that tie read the same."""
     order = np.argsort(place)
-    place = place[order]
-    tied = np.zeros(len(place) + 1, bool)
-    tied[1:-1] = place[1:] == place[:-1]
-    where = np.flatnonzero(tied[1:] | tied[:-1])
-    keys = carried[order[where]].with_columns(pl.Series("\x00place", place[where]))
+    where = tied(place[order])
+    rows = order[where]
+    keys = carried[rows].with_columns(pl.Series("\x00place", place[rows]))
     within = keys.select(pl.arg_sort_by(["\x00place", *carried.columns], nulls_last=True)).to_series().to_numpy()
-    order[where] = order[where][within]
+    order[where] = rows[within]
     return order
 
 

@@ -34,7 +34,7 @@ class Repeated:
     def add(self, series: pl.Series) -> None:
         self.missing += series.null_count()
         values = series.drop_nulls()
-        counted = (values.cast(pl.String) if is_text(values.dtype) else values).hash(1).value_counts()
+        counted = (values.cast(pl.String) if is_text(values.dtype) else values).alias("value").hash(1).value_counts()
         self.waiting.append((counted.to_series(0).to_numpy(), counted.to_series(1).to_numpy().astype(np.int64)))
         self.pending += len(counted)
         if self.pending > HELD // 4:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from reticent.kernels.within_groups import by_group
+from reticent.kernels.group_order import by_group
 from reticent.randomness import Random
 from reticent.recipe.recipe import Recipe
 
@@ -31,20 +31,20 @@ def entries_by_cell(recipe: Recipe) -> tuple[np.ndarray, np.ndarray]:
 
 def by_word(cell: np.ndarray, word: np.ndarray) -> np.ndarray:
     """The order of rows by cell and, within one, by word: cells and as much of the words as 63 bits hold are sorted together."""
-    least = int(cell.min(initial=0))
-    bits = (int(cell.max(initial=0)) - least).bit_length()
-    if bits > 40:
-        return np.lexsort((word, cell))
-    key = ((cell.astype(np.int64) - least) << (63 - bits)) | (word >> np.uint64(bits + 1)).astype(np.int64)
+    bits = int(cell.max(initial=0)).bit_length()
+    key = (cell.astype(np.int64) << (63 - bits)) | (word >> np.uint64(bits + 1)).astype(np.int64)
     order = np.argsort(key)
-    key = key[order]
-    tied = np.zeros(len(key) + 1, bool)
-    tied[1:-1] = key[1:] == key[:-1]
-    if tied.any():  # words that differ in their last bits alone
-        where = np.flatnonzero(tied[1:] | tied[:-1])
-        rows = order[where]
-        order[where] = rows[np.lexsort((rows, word[rows], cell[rows]))]
+    where = tied(key[order])  # words that differ in their last bits alone
+    rows = order[where]
+    order[where] = rows[np.lexsort((rows, word[rows], cell[rows]))]
     return order
+
+
+def tied(ascending: np.ndarray) -> np.ndarray:
+    """The places of numbers in order where the one before or the one after is the same."""
+    same = np.zeros(len(ascending) + 1, bool)
+    same[1:-1] = ascending[1:] == ascending[:-1]
+    return np.flatnonzero(same[1:] | same[:-1])
 
 
 class Ranks:

@@ -38,6 +38,7 @@ from reticent.table.typed_rows import typed
 ENTRY = "\x00entry"
 SOME = 1 << 20  # entries whose places tell how to part them all
 _NUMBER, _TEXT = 8, 24  # bytes that a value is taken for before one was seen
+_Ranked = tuple[pl.DataFrame, np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,8 +133,8 @@ class Carrying:
             ranks.settle()
         shown = np.zeros(len(self.recipe.group), bool)
         shown[self.recipe.shown] = True
-        kept = (_shown(frame, ranks, shown) for frame in buckets.frames())
-        found = self._shuffled(kept) if self.place is None else self._sorted(kept, folder / "sorted")
+        ranked = (_ranked(frame, ranks, shown) for frame in buckets.frames())
+        found = self._shuffled(ranked) if self.place is None else self._sorted(ranked, folder / "sorted")
         for entry, carried in found:
             for start in range(0, len(entry), PIECE):
                 yield Piece(entry[start : start + PIECE], carried[start : start + PIECE])
@@ -158,20 +159,22 @@ class Carrying:
             buckets.finish()
         return buckets
 
-    def _shuffled(self, frames: Iterator[pl.DataFrame]) -> Iterator[tuple[np.ndarray, pl.DataFrame]]:
-        for at, frame in enumerate(frames):
-            order = self.rng.stream(f"shuffle {at}").permutation(len(frame))
+    def _shuffled(self, ranked: Iterator[_Ranked]) -> Iterator[tuple[np.ndarray, pl.DataFrame]]:
+        for at, (frame, kept) in enumerate(ranked):
+            order = kept[self.rng.stream(f"shuffle {at}").permutation(len(kept))]
             yield _parted(frame[order])
 
-    def _sorted(self, frames: Iterator[pl.DataFrame], folder: Path) -> Iterator[tuple[np.ndarray, pl.DataFrame]]:
+    def _sorted(self, ranked: Iterator[_Ranked], folder: Path) -> Iterator[tuple[np.ndarray, pl.DataFrame]]:
         """By place and by what is carried: a bucket holds whole places."""
         assert self.place is not None
         rows = int(self.recipe.quota[self.recipe.shown].sum())
         buckets = Buckets(folder)
         with closing(buckets):
-            for frame in frames:
-                if not len(frame):
+            for frame, kept in ranked:
+                if not len(kept):
                     continue  # none of these rows is published
+                if len(kept) < len(frame):
+                    frame = frame[kept]
                 if not buckets.count:
                     buckets.begin(many(rows, frame.estimated_size() / max(len(frame), 1)))
                     ends = self._ends(buckets.count)
@@ -191,10 +194,10 @@ class Carrying:
         return self.place[some][np.searchsorted(until, until[-1] * np.arange(1, parts) // parts)]
 
 
-def _shown(frame: pl.DataFrame, ranks: Ranks, shown: np.ndarray) -> pl.DataFrame:
-    """The rows that are published, each with its entry."""
+def _ranked(frame: pl.DataFrame, ranks: Ranks, shown: np.ndarray) -> _Ranked:
+    """The rows of a bucket, each with its entry, and which of them are published."""
     entry = ranks.entries(frame[ENTRY].to_numpy())
-    return frame.with_columns(pl.Series(ENTRY, entry)).filter(pl.Series(shown[entry]))
+    return frame.with_columns(pl.Series(ENTRY, entry)), np.flatnonzero(shown[entry])
 
 
 def _parted(frame: pl.DataFrame) -> tuple[np.ndarray, pl.DataFrame]:

@@ -1,15 +1,6 @@
-"""Numbers of small groups put in order: the groups one after the other, by counting, and the numbers of each by insertion."""
+"""Numbers that stand group by group, put in order within each group by insertion: groups are small."""
 
 import cython
-
-
-def by_group(number: cython.int[::1], group: cython.int[::1], begin: cython.longlong[::1], placed: cython.int[::1]):
-    """placed[begin[g]] .. are the numbers of group g as they came.  `begin` is where each group begins, and is moved to its end."""
-    i: cython.Py_ssize_t
-    with cython.nogil:
-        for i in range(group.shape[0]):
-            placed[begin[group[i]]] = number[i]
-            begin[group[i]] += 1
 
 
 def sort_within(number: cython.int[::1], begin: cython.longlong[::1], most: cython.longlong):

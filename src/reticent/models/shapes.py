@@ -59,7 +59,7 @@ def rows_by_group(group: np.ndarray, groups: int) -> tuple[np.ndarray, np.ndarra
     """The rows of each group, one group after another and in their own order, and where each group begins and the last ends."""
     offsets = np.append(0, np.cumsum(np.bincount(group, minlength=groups)))
     order = np.empty(len(group), np.int64)
-    by_group(np.ascontiguousarray(group, np.int64), offsets.copy(), order)
+    by_group(np.arange(len(group)), np.ascontiguousarray(group, np.int64), offsets.copy(), order)
     return order, offsets
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from reticent.errors import RequestError
+from reticent.errors import RequestError, some
 from reticent.owner.ledger import Ledger
 from reticent.owner.places import digest_of
 
@@ -25,7 +25,7 @@ def refuse_strangers(folders: Sequence[Path], ledger: Ledger | None = None) -> b
         if not any(one & other for one in marks for other in first):
             raise RequestError(
                 f"{folders[0].name!r} and {folder.name!r} were made from different rows.",
-                why=f"The ledger notes {known[0][-1]['rows']:,} row(s) of the one and {entries[-1]['rows']:,} of the other, "
+                why=f"The ledger notes {some(known[0][-1]['rows'], 'row')} of the one and {entries[-1]['rows']:,} of the other, "
                 "and their contents differ: beliefs about different people cannot be joined.",
                 attempt="releases of the same data, or --force-join (force_join=True) if you know better.",
             )

@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from reticent.errors import RequestError, suggest
 from reticent.query.conditions import typed_condition
-from reticent.query.parsed import called, only, parsed
+from reticent.query.parsed import besides, called, parsed
 from reticent.release.manifest import ColumnEntry, Manifest
 from reticent.table.types import dtype_named
 
@@ -68,12 +68,12 @@ def _select(text: str) -> exp.Select:
         )
         raise RequestError(f"{kind} is not understood: a question is one SELECT.", attempt=SHAPE + ".")
     tree = found[0]
-    if clause := only(tree, ("expressions", "from_", "where", "group")):
+    if clause := besides(tree, ("expressions", "from_", "where", "group")):
         raise RequestError(f"{CLAUSES.get(clause, clause.upper())} is not understood.", attempt=SHAPE + ".")
     if tree.find(exp.Subquery) or sum(1 for _ in tree.find_all(exp.Select)) > 1:
         raise RequestError("A question within a question is not understood.", attempt=SHAPE + ".")
     _refuse_other_tables(tree)
-    if (grouping := tree.args.get("group")) and (more := only(grouping, ("expressions",))):
+    if (grouping := tree.args.get("group")) and (more := besides(grouping, ("expressions",))):
         word = more.upper().replace("_", " ")
         raise RequestError(f"GROUP BY with {word} is not understood.", attempt="GROUP BY and the names of columns.")
     return tree
@@ -92,7 +92,7 @@ def _refuse_other_tables(tree: exp.Select) -> None:
             attempt=f"FROM {TABLE}.",
         )
     alias = table.args.get("alias")
-    if clause := only(table, ("this", "alias")) or (alias and only(alias, ("this",))):
+    if clause := besides(table, ("this", "alias")) or (alias and besides(alias, ("this",))):
         raise RequestError(
             f"{CLAUSES.get(clause, clause.upper())} after FROM {TABLE} is not understood.", attempt=f"FROM {TABLE}."
         )
@@ -126,9 +126,11 @@ def _aggregates(shown: Sequence[Any], by: Sequence[str], columns: dict[str, Colu
 def _aggregate(one: Any, columns: dict[str, ColumnEntry]) -> Aggregate:
     name, of = AGGREGATES[type(one)], one.this
     attempt = "COUNT(*), or COUNT of a column." if name == "count" else f"{name.upper()} of a column."
+    if of is None:
+        raise RequestError(f"{name.upper()} of nothing is not understood.", attempt=attempt)
     if isinstance(of, exp.Distinct):
         raise RequestError(f"{name.upper()}(DISTINCT ...) is not understood.", attempt=attempt)
-    if only(one, ("this", "big_int")) or only(of, ("this", "table")):
+    if besides(one, ("this", "big_int")) or besides(of, ("this", "table")):
         raise RequestError(f"{name.upper()} of more than a column is not understood.", attempt=attempt)
     if name == "count" and isinstance(of, exp.Star):
         return Aggregate(name, None)

@@ -8,12 +8,11 @@ from typing import Any
 
 import polars as pl
 
-from reticent.errors import RequestError, SourceUnreachable, listed
+from reticent.errors import RequestError, SourceUnreachable, listed, some
 from reticent.limits import whole_text
-from reticent.query.ask import answered
+from reticent.query.ask import How, answered
 from reticent.query.asked import SHAPE, understood
 from reticent.query.parsed import parsed
-from reticent.release.answer import LEVEL
 from reticent.release.asking.put import Put
 from reticent.release.asking.rows import Rows
 from reticent.release.kind import Question, Tables
@@ -37,13 +36,7 @@ def questions_in(path: str | Path) -> list[str]:
 
 
 def measured(
-    tables: Tables,
-    manifest: Manifest,
-    questions: list[str],
-    source: pl.DataFrame | None = None,
-    *,
-    level: float = LEVEL,
-    by: str = "inversion",
+    tables: Tables, manifest: Manifest, questions: list[str], source: pl.DataFrame | None = None, how: How | None = None
 ) -> list[dict[str, Any]]:
     """Each answer with its question; with the source, the `true` answer and the relative `error` of the estimate too.
 
@@ -51,9 +44,9 @@ def measured(
     """
     asked = [understood(question, manifest) for question in questions]
     rows = None if source is None else as_published(source, manifest)
-    found = []
+    found, how = [], how or How()
     for question, one in zip(questions, asked, strict=True):
-        for answer, put in answered(tables, manifest, one, level=level, by=by):
+        for answer, put in answered(tables, manifest, one, how):
             line = {"question": question, **answer.to_dict()}
             if rows is not None:
                 line["true"] = true = exact(rows, put)
@@ -67,7 +60,7 @@ def as_published(source: pl.DataFrame, manifest: Manifest) -> pl.DataFrame:
     """The release's columns of the source, in the types that the release says."""
     missing = [column.name for column in manifest.columns if column.name not in source.columns]
     if missing:
-        raise RequestError(f"The source lacks {len(missing)} column(s) of the release: {listed(missing)}.",
+        raise RequestError(f"The source lacks {some(len(missing), 'column')} of the release: {listed(missing)}.",
                            attempt="the data that the release was made from.")  # fmt: skip
     found = []
     for column in manifest.columns:

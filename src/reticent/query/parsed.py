@@ -18,8 +18,12 @@ SIGNS: dict[Any, str] = {
     exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/", exp.Mod: "%", exp.DPipe: "||", exp.Star: "*", exp.Window: "OVER (a window)",
     exp.Literal: "A value", exp.Placeholder: "A placeholder", exp.Tuple: "A list", exp.Boolean: "TRUE or FALSE", exp.Neg: "-",
     exp.Paren: "What stands in brackets", exp.NullSafeEQ: "IS NOT DISTINCT FROM", exp.NullSafeNEQ: "IS DISTINCT FROM",
-    exp.Between: "BETWEEN SYMMETRIC", exp.GroupingSets: "GROUPING SETS", exp.IgnoreNulls: "IGNORE NULLS",
+    exp.GroupingSets: "GROUPING SETS", exp.IgnoreNulls: "IGNORE NULLS", exp.SimilarTo: "SIMILAR TO", exp.Case: "CASE",
+    exp.IntDiv: "DIV", exp.BitwiseAnd: "&", exp.BitwiseOr: "|", exp.BitwiseXor: "^", exp.BitwiseLeftShift: "<<",
+    exp.BitwiseRightShift: ">>", exp.Bracket: "[...]",
+    **dict.fromkeys((exp.RegexpLike, exp.RegexpILike), "A regular expression"),
 }  # fmt: skip
+"""What SQL, or a sentence, calls a part whose class in sqlglot has another name."""
 
 
 def parsed(text: str, what: str, attempt: str) -> list[Any]:
@@ -40,12 +44,16 @@ def called(part: Any) -> str:
     """A part of a question by the name that SQL has for it: no value of it is quoted."""
     if isinstance(part, exp.Column):
         return f"The column {part.name!r}"
+    if isinstance(part, exp.Between):
+        return "BETWEEN SYMMETRIC" if part.args.get("symmetric") else "BETWEEN"
+    if type(part) in SIGNS:
+        return SIGNS[type(part)]
     if isinstance(part, exp.Func) and not isinstance(part, exp.Binary):
         return f"The function {part.name if isinstance(part, exp.Anonymous) else part.sql_name()}"
-    return SIGNS.get(type(part), type(part).__name__.upper())
+    return type(part).__name__.upper()
 
 
-def only(part: Any, known: Collection[str]) -> str | None:
+def besides(part: Any, known: Collection[str]) -> str | None:
     """The name of something that a part has beside what is known; None where there is nothing."""
     return next((name for name, value in part.args.items() if value and name not in known), None)
 

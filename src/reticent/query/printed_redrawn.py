@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from reticent.errors import RequestError
 from reticent.query.separated import ELSE, Separated, held
-from reticent.release.asking.alike import numbers_of
+from reticent.release.asking.axis import numbers_of
 from reticent.release.asking.redrawn import BORROWED, refuse_extremes
 from reticent.release.manifest import Manifest
 from reticent.release.reconstruction import Reconstruction

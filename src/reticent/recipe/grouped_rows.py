@@ -10,7 +10,8 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 import polars as pl
 
-from reticent.kernels.within_groups import by_group, sort_within
+from reticent.kernels.group_order import by_group
+from reticent.kernels.within_groups import sort_within
 from reticent.recipe.recipe import Recipe
 from reticent.recipe.unchanged import published_cells, values_of
 from reticent.release.rows import Coded, Numbers, Pieces, Rows

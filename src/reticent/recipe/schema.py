@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 from decimal import Decimal
 from fractions import Fraction
@@ -10,7 +11,7 @@ from typing import Any
 from reticent.table.banded import BandDomain
 from reticent.table.cut_down import rows_for
 from reticent.table.domain import Domain, RangeDomain, TreeDomain
-from reticent.table.grammar import ANY, parse
+from reticent.table.grammar import ANY, parse, value_label
 from reticent.table.roles import Column
 from reticent.table.types import typed
 
@@ -50,6 +51,20 @@ def quasi_schema(domain: Domain, published: list[str | None], column: Column) ->
     return entry
 
 
+def telling(domain: Domain, published: Iterable[str | None]) -> list[str | None]:
+    """Labels of which `quasi_schema` says what it says of all that are published: no more than a column has values and nodes."""
+    labels = set(published)
+    null: list[str | None] = [None] if None in labels else []
+    shown = sorted(label for label in labels if label is not None and label != ANY)
+    if isinstance(domain, RangeDomain) or (isinstance(domain, BandDomain) and not domain.given):
+        return null if domain.kind == "ordinal" else [*null, *map(value_label, _ends(domain, shown))]
+    found = set()
+    for label in shown:
+        form, texts = parse(label)
+        found |= {value_label(text, quoted=True) for text in texts} if form == "set" else {label}
+    return [*null, *sorted(found)]
+
+
 def _end(end: int | float | str, domain: Domain) -> int | float | str:
     """A bound as the column's own values print."""
     if not isinstance(end, str):
@@ -78,17 +93,22 @@ def _numbers(domain: RangeDomain | BandDomain) -> list[Any]:
     return [int(end) if whole and end == int(end) else end for end in domain.span]
 
 
-def _published_range(domain: RangeDomain | BandDomain, published: list[str | None]) -> list[Any]:
+def _published_range(domain: RangeDomain | BandDomain, published: Iterable[str | None]) -> list[Any]:
     """The least and greatest end that the labels show."""
-    ends = [text for label in published if label is not None and label != ANY for text in parse(label)[1]]
+    ends = _ends(domain, [label for label in published if label is not None and label != ANY])
+    return ends if domain.kind == "date" else [_number(end) for end in ends]
+
+
+def _ends(domain: RangeDomain | BandDomain, shown: Iterable[str]) -> list[str]:
+    """The least and greatest end of some labels, as these print them; none of no labels."""
+    ends = [text for label in shown for text in parse(label)[1]]
     if not ends:
         return []
     if domain.kind == "date":
         order = dict(zip(ends, typed(ends, domain.dtype).to_physical().to_list(), strict=True))
     else:
         order = {text: Decimal(text) for text in ends}
-    least, most = min(order, key=order.__getitem__), max(order, key=order.__getitem__)
-    return [least, most] if domain.kind == "date" else [_number(least), _number(most)]
+    return [min(order, key=order.__getitem__), max(order, key=order.__getitem__)]
 
 
 def _number(text: str) -> int | float:

@@ -36,8 +36,8 @@ class Codes:
 
     @property
     def columns(self) -> list[str]:
-        """What codes are called: q0, q1, ..., s0, ..."""
-        return [*(f"q{at}" for at in range(len(self.quasi))), *(f"s{at}" for at in range(len(self.sensitive)))]
+        """What codes are called: as no column of a table is."""
+        return [*(f"\x00q{at}" for at in range(len(self.quasi))), *(f"\x00s{at}" for at in range(len(self.sensitive)))]
 
     @property
     def schema(self) -> dict[str, pl.DataType]:
@@ -138,8 +138,8 @@ class Summed:
 
 
 def summed(parts: Parts, codes: Codes, tree: Tree, rows_per_person: int) -> Summed:
-    sensitive = [f"s{at}" for at in range(len(codes.sensitive))]
-    told = parts.told(_summed_leaves, len(codes.quasi), sensitive, tree, doing="Counting regions")
+    quasi, sensitive = codes.columns[: len(codes.quasi)], codes.columns[len(codes.quasi) :]
+    told = parts.told(_summed_leaves, quasi, sensitive, tree, doing="Counting regions")
     found = _summed(told, [LEAF, *sensitive]).sort(LEAF, *sensitive)
     values, counts = matrix(found, sensitive), found[TIMES].to_numpy()
     codes_ = np.zeros((len(found), len(codes.quasi)), np.int32)
@@ -150,10 +150,10 @@ def summed(parts: Parts, codes: Codes, tree: Tree, rows_per_person: int) -> Summ
     return Summed(cells, found[LEAF].to_numpy())
 
 
-def _summed_leaves(frames: Frames, quasi: int, sensitive: list[str], tree: Tree) -> pl.DataFrame:
+def _summed_leaves(frames: Frames, quasi: list[str], sensitive: list[str], tree: Tree) -> pl.DataFrame:
     found: list[pl.DataFrame] = []
     for frame in frames:
-        leaf = tree.route(matrix(frame, [f"q{at}" for at in range(quasi)]))
+        leaf = tree.route(matrix(frame, quasi))
         held = frame.select(*sensitive, TIMES).with_columns(pl.Series(LEAF, leaf))
         found = [_summed([*(one.select(held.columns) for one in found), held], [LEAF, *sensitive])]
     return found[0]

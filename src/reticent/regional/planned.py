@@ -5,9 +5,7 @@ A region's plan is a function of its cells and of the key, so whoever plans it t
 
 from __future__ import annotations
 
-import os
 import pickle
-import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,9 +19,10 @@ from reticent.methods.protocols import Method
 from reticent.methods.regions.coarse import Tree
 from reticent.models.promises import Promises
 from reticent.randomness import Random
-from reticent.recipe.group_labels import Labels, coalesce, pad
+from reticent.recipe.group_labels import coalesce, pad
 from reticent.recipe.losses import printed_loss, total_loss
 from reticent.recipe.recipe import Recipe
+from reticent.regional import labels
 from reticent.regional.counted import Codes, matrix
 from reticent.table.cells import Cells
 from reticent.table.joint import jointly_as
@@ -45,22 +44,21 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What a region says of its plan: its groups, rows, what their labels lose beside tight ones, and the labels."""
+    """What a region says of its plan: its groups, rows, and what their labels lose beside tight ones."""
 
     region: int
     groups: int
     rows: int
     tight: float
     printed: float
-    texts: tuple[list[str | None], ...]
 
 
 @dataclass(frozen=True, eq=False)
 class Region:
-    """A region's plan as it is kept."""
+    """A region's plan as it is kept; its labels stand in a file of their own, `of_group` says which of them a group publishes."""
 
     recipe: Recipe
-    labels: Labels
+    of_group: np.ndarray
 
     @classmethod
     def read(cls, folder: Path, number: int) -> Region:
@@ -106,16 +104,11 @@ def _region(held: pl.DataFrame, number: int, asked: Asked) -> Told:
     cells = asked.codes.cells(held, asked.whole.rows_per_person)
     rng = asked.rng.apart(f"region {number}")
     planned = asked.method.plan(jointly_as(cells, asked.whole), asked.promises, rng)
-    recipe, labels = coalesce(pad(replace(planned, cells=cells), rng))
+    recipe, found = coalesce(pad(replace(planned, cells=cells), rng))
     recipe.check_conserved()
-    _write(_place(asked.folder, number), Region(replace(recipe, padded={}), labels))
+    kept = Region(replace(recipe, padded={}), found.of_group)
+    labels.whole_or_not(_place(asked.folder, number), pickle.dumps(kept, protocol=5))
+    labels.write(asked.folder, number, found.texts)
     weights: Any = getattr(asked.method, "weights", None)
     tight, printed = total_loss(recipe, weights), printed_loss(recipe, weights) * cells.rows
-    return Told(number, recipe.groups, cells.rows, tight, printed, labels.texts)
-
-
-def _write(path: Path, region: Region) -> None:
-    """Whole or not at all: another attempt may be at it too, and would write the same."""
-    made = path.with_name(f".{path.name}-{uuid.uuid4().hex}")
-    made.write_bytes(pickle.dumps(region, protocol=5))
-    os.replace(made, path)
+    return Told(number, recipe.groups, cells.rows, tight, printed)

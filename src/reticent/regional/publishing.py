@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from reticent import registry
+from reticent.audit import labels_in_parts
 from reticent.audit.kind import eyes
 from reticent.audit.result import Audit
-from reticent.audit.subject import Subject, of_folder
+from reticent.audit.subject import of_folder
 from reticent.engines.engine import Working
 from reticent.engines.parts import NUMBER, Frames, Parts, Spreading
 from reticent.job import Job
@@ -25,6 +26,7 @@ from reticent.models.shapes import totals_of
 from reticent.randomness import Random
 from reticent.recipe.losses import wider_by
 from reticent.regional import counted as counting
+from reticent.regional import labels
 from reticent.regional import planned as planning
 from reticent.regional import written as writers
 from reticent.regional.counted import Codes
@@ -38,7 +40,6 @@ from reticent.table.roles import Column, Role, with_role
 from reticent.table.source import Source, is_text
 
 READERS = 64  # tasks that read a release
-TELLERS = 16  # of them, those that count its labels: each tells nearly all, and whoever publishes holds what all tell
 AT_ONCE = 1 << 20  # rows of a release that are judged in one part
 
 
@@ -110,14 +111,10 @@ class Planned:
     folder: Path
 
     @cached_property
-    def texts(self) -> tuple[list[str | None], ...]:
-        """The labels of each quasi-identifier, of whichever region: equal ones are one."""
-        found = []
-        for at in range(len(self.table.codes.quasi)):
-            held = {text for one in self.told for text in one.texts[at]}
-            texts: list[str | None] = [*sorted(text for text in held if text is not None)]
-            found.append([*texts, None] if None in held else texts)
-        return tuple(found)
+    def telling(self) -> list[list[str | None]]:
+        """The labels of all regions numbered; of each quasi-identifier, those that tell what the manifest says of it."""
+        asked = [(self.folder, at, domain, len(self.told)) for at, domain in enumerate(self.cells.quasi)]
+        return self.table.worker.each(labels.numbered, asked)
 
     @property
     def rows(self) -> int:
@@ -130,15 +127,16 @@ class Planned:
     @cached_property
     def writer(self) -> Any:
         """What writes the kind from parts."""
-        codes, texts, carried = self.table.codes, self.texts, self.table.carried
+        sensitive, carried = len(self.table.codes.sensitive), self.table.carried
         kind: Any = registry.writer(self.kind)
-        return kind.in_parts(self.table.columns, self.cells, len(codes.sensitive), texts, carried)
+        texts = partial(labels.looked_up, self.folder)
+        return kind.in_parts(self.table.columns, self.cells, sensitive, self.telling, texts, carried)
 
     def frames(self) -> Mapping[str, Rows]:
         """The data files, written bucket by bucket."""
         codes = self.table.codes
         many = writers.buckets_for(self.rows, len(codes.names), len(self.table.carried))
-        writing = writers.Writing(codes, self.texts, self.writer.numbers, self.rng, self.folder, many)
+        writing = writers.Writing(codes, self.writer.numbers, self.rng, self.folder, many)
         found: Mapping[str, Rows] = self.writer.frames(
             self.rows, lambda: writers.pieces(self._settled(writing), self.rows)
         )
@@ -155,8 +153,7 @@ class Planned:
         else:
             shown = writers.expanded(table.worker.numbers(len(self.told)), writing)
         self.table.how.progress("writing: moving rows")
-        done = writers.settled(shown, writing.buckets, writing.schema(carried))
-        return done.kept(folder / "done", "Writing the rows")
+        return writers.settled(shown, writing, carried).kept(folder / "done", "Writing the rows")
 
     def audited(self, staged: Path) -> Audit:
         """The staged release recounted from its files, its groups in parts."""
@@ -165,21 +162,26 @@ class Planned:
         in_parts = seen.in_parts()
         assert subject.manifest is not None  # it was just written
         readers = min(parts_of(data_files(staged, subject.manifest)["data"]), READERS)
-        tellers = min(readers, TELLERS)
-        tallies = worker.each(in_parts.tallied, [(subject, part, tellers) for part in range(tellers)])
+        tallies = worker.each(in_parts.tallied, [(subject, part, readers) for part in range(readers)])
         whole = in_parts.Whole.of(subject, tallies)
+        (folder := self.folder / "audit").mkdir()
+        read = worker.numbers(readers).made(_read, labels_in_parts.SCHEMA, in_parts.labels, (subject,), readers)
+        by_column = read.moved(labels_in_parts.COLUMN, len(subject.quasi))
+        labelled = by_column.told(labels_in_parts.told, subject, folder, doing="Auditing labels")
         into = -(-whole.rows // AT_ONCE)
-        schema = in_parts.scattered_schema(whole)
-        rows = worker.numbers(readers).made(_scattered, schema, in_parts.scattered, subject, whole, readers, into)
+        given = subject, whole, folder, into
+        rows = worker.numbers(readers).made(
+            _read, in_parts.scattered_schema(subject), in_parts.scattered, given, readers
+        )
         judged = rows.moved(in_parts.PART, into).told(in_parts.judged, subject, whole, doing="Auditing")
-        found: Audit = in_parts.together(subject, whole, judged)
+        found: Audit = in_parts.together(subject, whole, [one for some in labelled for one in some], judged)
         return found
 
 
-def _scattered(
-    frames: Frames, number: int, scattered: Callable[..., Iterator[pl.DataFrame]], subject: Subject, whole: Any,
-    readers: int, into: int,
-) -> Iterator[pl.DataFrame]:  # fmt: skip
+def _read(
+    frames: Frames, number: int, reading: Callable[..., Iterator[pl.DataFrame]], given: tuple[Any, ...], readers: int
+) -> Iterator[pl.DataFrame]:
+    """What is read of the staged release by each of so many readers."""
     for frame in frames:
         for part in frame[NUMBER].to_list():
-            yield from scattered(subject, whole, part, readers, into)
+            yield from reading(*given, part, readers)

@@ -15,59 +15,57 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from reticent.engines.buckets import BYTES
 from reticent.engines.changed import changed
 from reticent.engines.local import outcomes
 from reticent.engines.parts import NUMBER, Frames, Parts
 from reticent.methods.regions.coarse import Tree
 from reticent.randomness import Random
+from reticent.recipe.generalized_in_parts import label_number, value_number
+from reticent.regional import labels
 from reticent.regional.counted import WORD, Codes, matrix
 from reticent.regional.planned import REGION, Region, numbers
 from reticent.release.rows import PIECE, Piece
 from reticent.table.parsing import comparable
 
 BUCKET = "\x00bucket"
+BYTES = 1 << 24  # of a bucket, about: whoever publishes reads them one by one
 MOST = 1 << 12  # buckets
 _CELL = "\x00cell"
 
 
 @dataclass(frozen=True, eq=False)
 class Writing:
-    """How rows are spelled: the number of each label and of each sensitive value that is published."""
+    """How rows are spelled: by the numbers of their labels, and by the numbers `values` of their sensitive values."""
 
     codes: Codes
-    texts: tuple[list[str | None], ...]
     values: tuple[np.ndarray, ...]
     rng: Random
     folder: Path
     buckets: int
 
     @property
-    def labels(self) -> list[str]:
-        return [f"l{at}" for at in range(len(self.texts))]
-
-    @property
     def shown(self) -> list[str]:
-        return [*self.labels, *(f"v{at}" for at in range(len(self.values)))]
-
-    @cached_property
-    def numbers(self) -> list[dict[str | None, int]]:
-        """The number of each label."""
-        return [{text: number for number, text in enumerate(texts)} for texts in self.texts]
+        """What the numbers are called."""
+        labelled, valued = range(len(self.codes.quasi)), range(len(self.values))
+        return [*map(label_number, labelled), *map(value_number, valued)]
 
     def schema(self, carried: Mapping[str, pl.DataType]) -> dict[str, pl.DataType]:
         return {**dict.fromkeys(self.shown, pl.Int32()), **carried, WORD: pl.Int64(), BUCKET: pl.Int32()}
 
-    def rows(self, region: Region, entry: np.ndarray, word: np.ndarray) -> pl.DataFrame:
+    @cached_property
+    def labels(self) -> list[pl.Series]:
+        """The labels of each quasi-identifier."""
+        return [labels.of_column(self.folder, at) for at in range(len(self.codes.quasi))]
+
+    def rows(self, number: int, region: Region, entry: np.ndarray, word: np.ndarray) -> pl.DataFrame:
         """What rows of some entries of a region's plan show, and where they go."""
-        recipe, found = region.recipe, {}
+        recipe, found, texts = region.recipe, {}, labels.read(self.folder, number)
         group = recipe.group[entry]
-        for at, name in enumerate(self.labels):
-            number = np.array([self.numbers[at][text] for text in region.labels.texts[at]], np.int32)
-            found[name] = number[region.labels.of_group[group, at]]
+        for at in range(len(self.codes.quasi)):
+            found[label_number(at)] = labels.numbers(self.labels[at], texts[at])[region.of_group[group, at]]
         cell = recipe.cell[entry]
         for at, of_value in enumerate(self.values):
-            found[f"v{at}"] = of_value[recipe.cells.values[cell, at]]
+            found[value_number(at)] = of_value[recipe.cells.values[cell, at]]
         bucket = ((word >> np.uint64(64 - 16)).astype(np.int64) * self.buckets >> 16).astype(np.int32)
         return pl.DataFrame({**found, WORD: word.view(np.int64), BUCKET: bucket})
 
@@ -87,7 +85,7 @@ def _expanded(frames: Frames, number: int, writing: Writing) -> Iterator[pl.Data
         for at in frame[NUMBER].to_list():
             region = Region.read(writing.folder, at)
             entry = np.repeat(np.arange(len(region.recipe.cell)), region.recipe.quota)
-            yield writing.rows(region, entry, writing.rng.words(f"shuffle region {at}", 0, len(entry)))
+            yield writing.rows(at, region, entry, writing.rng.words(f"shuffle region {at}", 0, len(entry)))
 
 
 def found(parts: Parts, codes: Codes, tree: Tree, carried: Mapping[str, pl.DataType], rng: Random) -> Parts:
@@ -123,11 +121,12 @@ def entered(parts: Parts, writing: Writing, carried: Mapping[str, pl.DataType]) 
 def _entered(frames: Frames, number: int, writing: Writing, carried: list[str]) -> Iterator[pl.DataFrame]:
     held = list(frames)
     for rows in pl.concat(held).partition_by(REGION) if held else []:
-        region = Region.read(writing.folder, int(rows[REGION][0]))
+        at = int(rows[REGION][0])
+        region = Region.read(writing.folder, at)
         rows = rows.sort(WORD)  # whatever order they came in
         cell = _cells(rows, region, writing.codes)
-        entry = outcomes(region.recipe, cell, writing.rng.apart(f"rank region {int(rows[REGION][0])}"))
-        shown = writing.rows(region, entry, rows[WORD].to_numpy().view(np.uint64))
+        entry = outcomes(region.recipe, cell, writing.rng.apart(f"rank region {at}"))
+        shown = writing.rows(at, region, entry, rows[WORD].to_numpy().view(np.uint64))
         yield shown.select(*writing.shown, *(rows[name] for name in carried), WORD, BUCKET)
 
 
@@ -145,10 +144,10 @@ def _cells(rows: pl.DataFrame, region: Region, codes: Codes) -> np.ndarray:
     return found
 
 
-def settled(parts: Parts, buckets: int, schema: Mapping[str, pl.DataType]) -> Parts:
+def settled(parts: Parts, writing: Writing, carried: Mapping[str, pl.DataType]) -> Parts:
     """The rows by bucket, each in the order of its rows' words."""
-    kept = {name: dtype for name, dtype in schema.items() if name not in (WORD, BUCKET)}
-    return parts.moved(BUCKET, buckets).made(_settled, kept)
+    kept = {name: dtype for name, dtype in writing.schema(carried).items() if name not in (WORD, BUCKET)}
+    return parts.moved(BUCKET, writing.buckets).made(_settled, kept)
 
 
 def _settled(frames: Frames, number: int) -> Iterator[pl.DataFrame]:

@@ -32,14 +32,14 @@ from reticent.release.numbered import refuse_wild
 from reticent.release.reading.members import codes_of, members
 from reticent.release.shape import Checker, Misshapen
 from reticent.release.wording import (
-    BESIDES,
     EXACT,
-    FOR_ALL,
     coarser_columns,
+    counting,
     heading,
     holding,
+    not_promised,
     persons,
-    promise_sentence,
+    promised,
     several_rows,
     withheld,
 )
@@ -122,27 +122,17 @@ class Anatomized:
             f"{sensitive}, for each group, which values of {code(column)} its rows have, and how many of them have each (`count`).",
             "Which row of a group has which value is not said. Counts can be estimated, with the least and the most possible:",
             "",
-            "```python",
-            "import polars as pl, reticent as rt",
-            'release = rt.open("this folder")',
-            'release.count(pl.col("...") == ..., values=["..."])      # estimate, lower, upper',
-            "```",
-            "",
+            *counting('pl.col("...") == ...', "estimate, lower, upper"),
             *coarser_columns(manifest),
             "",
-            "## What is promised",
-            "",
-            *(f"- {promise_sentence(promise)}" for promise in manifest.promises),
+            *promised(manifest),
             *withheld(manifest),
         ]
         return page([*parts, *_limits(manifest)])
 
 
 def _limits(manifest: Manifest) -> list[str]:
-    return [
-        "",
-        "## What is not",
-        "",
+    return not_promised(
         EXACT,
         "- The promise is about one row's group, for an adversary to whom all ways to match rows and values are equally likely.",
         "  One who knows how the values go with the other columns, or learns it from this release, or reasons why the method made",
@@ -150,9 +140,7 @@ def _limits(manifest: Manifest) -> list[str]:
         "- Where values go with the other columns, estimates lean towards what independence would give; the bounds hold all the same.",
         f"- It is about this release alone, and it assumes {persons(manifest)}.",
         *several_rows(manifest, "who knows that their rows share a value can compare the groups of these rows"),
-        FOR_ALL,
-        BESIDES,
-    ]
+    )
 
 
 def _alike(rows: Triple, held: Triple, _: np.ndarray | None) -> Chances:

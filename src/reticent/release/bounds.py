@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from reticent.errors import BundleDamaged, RequestError, listed
+from reticent.errors import BundleDamaged, RequestError, listed, some
 from reticent.release.manifest import ColumnEntry, Manifest
 from reticent.release.reading.line import Line
 from reticent.release.reading.scale import scale
@@ -45,7 +45,7 @@ def _together(parts: list[pl.Series]) -> pl.DataFrame:
     names = [part.name for part in parts]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise RequestError(
-            f"The release has {len(twice)} column(s) named as the ends of another would be: {listed(twice)}.",
+            f"The release has {some(len(twice), 'column')} named as the ends of another would be: {listed(twice)}.",
             attempt="frame() without bounds.",
         )
     return pl.DataFrame(parts)

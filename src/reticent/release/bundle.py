@@ -17,7 +17,7 @@ import polars as pl
 from reticent import catalogue
 from reticent.errors import BundleDamaged, InternalError, JobError
 from reticent.release import closed
-from reticent.release.files import write_data, write_parts
+from reticent.release.files import write_parts
 from reticent.release.formulas import PRESENT, QUOTED
 from reticent.release.kind import data_files, reader
 from reticent.release.manifest import FORMAT, Manifest
@@ -40,9 +40,7 @@ def write(folder: Path, frames: Mapping[str, Rows | pl.DataFrame], fields: Mappi
     names = {name: part_names(name, format, len(frame), part_rows) for name, frame in frames.items()}
     quote = fields.get("formulas") == QUOTED
     looks = [
-        write_data(folder / names[name][0], frame, format, quote=quote)
-        if len(names[name]) == 1
-        else write_parts([folder / part for part in names[name]], frame, format, part_rows or 0, quote=quote)
+        write_parts([folder / part for part in names[name]], frame, format, part_rows, quote=quote)
         for name, frame in frames.items()
     ]
     if "formulas" not in fields and any(looks):

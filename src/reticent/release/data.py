@@ -71,9 +71,10 @@ def data_pieces(file: DataFile, schema: Schema, rows: int) -> Iterator[pl.DataFr
 
 def stored_pieces(file: DataFile, schema: Schema, rows: int) -> Iterator[pl.DataFrame]:
     """The same rows, so many at a time or fewer, and none read ahead: for whoever is slower than the disk that they are on."""
-    _scanned(file, schema)  # has these columns
+    _scanned(file, schema)  # refuses other columns
+    pieces = _batches if file.suffix == ".parquet" else data_pieces
     for one in file.each():
-        yield from data_pieces(one, schema, rows) if file.suffix != ".parquet" else _batches(one, schema, rows)
+        yield from pieces(one, schema, rows)
 
 
 def _batches(file: DataFile, schema: Schema, rows: int) -> Iterator[pl.DataFrame]:
@@ -85,8 +86,8 @@ def _batches(file: DataFile, schema: Schema, rows: int) -> Iterator[pl.DataFrame
         while True:
             try:
                 batch = next(batches, None)
-            except (OSError, ValueError, pa.ArrowException):
-                raise BundleDamaged(f"{file.shown} cannot be read.") from None
+            except (OSError, ValueError, pa.ArrowException) as error:
+                raise _refused(error, file) from None
             if batch is None:
                 return
             frame = pl.from_arrow(batch)
@@ -102,8 +103,8 @@ def count_data(file: DataFile, schema: Schema, only: Collection[str] | None = No
     if file.suffix == ".parquet" and all(_plain(dtype) for dtype in lazy.select(names).collect_schema().dtypes()):
         try:
             frame, times = distinct_rows(file.paths, names)
-        except (OSError, ValueError, TypeError, LookupError):
-            raise BundleDamaged(f"{file.shown} cannot be read.") from None
+        except (OSError, ValueError, TypeError, LookupError) as error:
+            raise _refused(error, file) from None
         return _typed(frame, wanted, file), times
     counted = _collected(lazy.group_by(names).len(name=COUNT), file)
     return _typed(counted.drop(COUNT), wanted, file), counted[COUNT].to_numpy().astype(np.int64)
@@ -206,10 +207,13 @@ def _collected(lazy: pl.LazyFrame, file: DataFile) -> pl.DataFrame:
 
 def _unreadable(error: BaseException, file: DataFile) -> BaseException:
     """A file that Polars cannot read is damaged; of some it says so in a panic, which is no Exception."""
-    if says_memory(error):
-        return OutOfMemory()
     ours = isinstance(error, pl.exceptions.PolarsError | OSError) or type(error).__name__ == "PanicException"
-    return BundleDamaged(f"{file.shown} cannot be read.") if ours else error
+    return _refused(error, file) if ours or says_memory(error) else error
+
+
+def _refused(error: BaseException, file: DataFile) -> BundleDamaged | OutOfMemory:
+    """What an error of whoever reads the file means."""
+    return OutOfMemory() if says_memory(error) else BundleDamaged(f"{file.shown} cannot be read.")
 
 
 def _typed(frame: pl.DataFrame, schema: Schema, file: DataFile) -> pl.DataFrame:

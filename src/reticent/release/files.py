@@ -11,17 +11,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
-import numpy as np
 import polars as pl
 
 from reticent.release.formulas import any_formula, quoted
-from reticent.release.rows import PIECE, Beside, Coded, Columns, Numbers, Piece, Rows
+from reticent.release.row_groups import Cut, alone, even, int32, used
+from reticent.release.rows import Beside, Coded, Column, Columns, Looked, Numbers, Piece, Rows
 
 FEW = 1 << 12  # values that a page's dictionary may have
 
 
 def write_data(path: Path, rows: Rows | pl.DataFrame, format: str, *, quote: bool = False) -> bool:
-    """Whether a text of a CSV looks like a formula; in Parquet nobody takes one for it."""
+    """Write rows to a file.  Returns whether a text of a CSV looks like a formula; in Parquet nobody takes one for it."""
     if format == "parquet":
         whole = Rows.of_frame(rows) if isinstance(rows, pl.DataFrame) else rows
         write_parquet(path, whole.columns, whole.pieces)
@@ -31,19 +31,21 @@ def write_data(path: Path, rows: Rows | pl.DataFrame, format: str, *, quote: boo
 
 
 def write_parts(
-    paths: Sequence[Path], rows: Rows | pl.DataFrame, format: str, part_rows: int, *, quote: bool = False
+    paths: Sequence[Path], rows: Rows | pl.DataFrame, format: str, part_rows: int | None, *, quote: bool = False
 ) -> bool:
-    """The same into several files, so many rows each and what is left into the last."""
+    """The same to one file or to several, so many rows each and what is left to the last."""
+    if len(paths) == 1:
+        return write_data(paths[0], rows, format, quote=quote)
     whole = Rows.of_frame(rows) if isinstance(rows, pl.DataFrame) else rows
     many = [*[part_rows] * (len(paths) - 1), None]
     if format == "parquet":
         tables = _Tables(whole.columns)
-        cut = _Cut(tables.of(whole.pieces))
+        cut = Cut(tables.of(whole.pieces))
         for path, some in zip(paths, many, strict=True):
-            tables.write(path, map(_alone, _even(cut.take(some))))
+            tables.write(path, map(alone, even(cut.take(some), tables.held)))
         return False
     found = any_formula(_listed(whole.columns))
-    frames = _Cut(whole.spelled(piece) for piece in whole.pieces)
+    frames = Cut(whole.spelled(piece) for piece in whole.pieces)
     for path, some in zip(paths, many, strict=True):
         with open(path, "wb") as handle:
             found = _write_frames(handle, frames.take(some), _beside(whole.columns), found, quote=quote)
@@ -73,7 +75,7 @@ def _write_frames(
 
 
 def _beside(columns: Columns) -> list[str]:
-    return [name for name, column in columns.items() if isinstance(column, Beside)]
+    return [name for name, column in columns.items() if isinstance(column, Beside | Looked)]
 
 
 def _listed(columns: Columns) -> list[pl.Series]:
@@ -85,9 +87,9 @@ def _listed(columns: Columns) -> list[pl.Series]:
 
 
 def write_parquet(path: Path, columns: Columns, pieces: Iterable[Piece]) -> None:
-    """One file, a row group for every PIECE of rows."""
+    """One file, a row group for every PIECE of rows, or of fewer where they are wide."""
     tables = _Tables(columns)
-    tables.write(path, _even(tables.of(pieces)))
+    tables.write(path, even(tables.of(pieces), tables.held))
 
 
 class _Tables:
@@ -99,12 +101,18 @@ class _Tables:
         self.columns = {name: _Column(name, column) for name, column in columns.items()}
         fields = [pa.field(name, column.type, nullable=column.nulls) for name, column in self.columns.items()]
         self.schema = pa.schema(fields)
+        self.looked = {
+            at: column for at, column in enumerate(self.columns.values()) if isinstance(column.column, Looked)
+        }
+        self.held = self.schema  # until a row group is whole, texts that are looked up are numbers
+        for at in self.looked:
+            self.held = self.held.set(at, pa.field(self.schema.field(at).name, pa.int32()))
 
     def of(self, pieces: Iterable[Piece]) -> Iterator[Any]:
         import pyarrow as pa
 
         for piece in pieces:
-            yield pa.Table.from_arrays([column.take(piece) for column in self.columns.values()], schema=self.schema)
+            yield pa.Table.from_arrays([column.take(piece) for column in self.columns.values()], schema=self.held)
 
     def write(self, path: Path, groups: Iterable[Any]) -> None:
         import pyarrow.parquet as pq
@@ -116,92 +124,22 @@ class _Tables:
             write_statistics=False, store_schema=False,
         ) as out:  # fmt: skip
             for group in groups:
+                for at, column in self.looked.items():
+                    group = group.set_column(at, self.schema.field(at), column.looked_up(group.column(at)))
                 out.write_table(group)
-
-
-class _Cut:
-    """Tables, or frames, cut where so many rows are taken of them; what was taken is not kept."""
-
-    def __init__(self, tables: Iterable[Any]):
-        self._tables, self._rest = iter(tables), None
-
-    def take(self, rows: int | None) -> Iterator[Any]:
-        """The next so many rows; all that are left where None is asked."""
-        while rows is None or rows:
-            table = next(self._tables, None) if self._rest is None else self._rest
-            if table is None:
-                return
-            self._rest = None
-            if rows is not None:
-                if len(table) > rows:
-                    table, self._rest = table.slice(0, rows), table.slice(rows)
-                rows -= len(table)
-            if len(table):
-                yield table
-
-
-def _alone(group: Any) -> Any:
-    """A row group whose dictionaries list its own values alone: a part of few rows repeats nothing of the others."""
-    import pyarrow as pa
-
-    columns = []
-    for column in group.columns:
-        whole = column.combine_chunks()
-        if pa.types.is_dictionary(column.type):
-            used, codes = _used(whole.indices, len(whole.dictionary))
-            whole = pa.DictionaryArray.from_arrays(_int32(codes), whole.dictionary.take(_int32(used)))
-        columns.append(whole)
-    return pa.Table.from_arrays(columns, schema=group.schema)
-
-
-def _used(indices: Any, size: int) -> tuple[np.ndarray, np.ndarray]:
-    """Which of `size` numbers occur, and the place of each row's number among them."""
-    stored = np.frombuffer(indices.buffers()[1], np.int32)  # not by to_numpy: it would load pandas
-    stored = stored[indices.offset : indices.offset + len(indices)]
-    if size > 4 * len(stored):
-        return np.unique(stored, return_inverse=True)
-    occurs = np.zeros(size, bool)
-    occurs[stored] = True
-    return np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[stored]
-
-
-def _int32(numbers: np.ndarray) -> Any:
-    """Numbers as Arrow has them: from_buffers, because pa.array looks for pandas and would load it."""
-    import pyarrow as pa
-
-    stored = np.ascontiguousarray(numbers, np.int32)
-    return pa.Array.from_buffers(pa.int32(), len(stored), [None, pa.py_buffer(stored)])
-
-
-def _even(tables: Iterable[Any]) -> Iterator[Any]:
-    """Tables of PIECE rows each, the last one of what is left: how rows came in says nothing about where groups end."""
-    import pyarrow as pa
-
-    held: list[Any] = []
-    rows, begun = 0, False
-    for table in tables:
-        held.append(table)
-        rows += len(table)
-        if rows >= PIECE:
-            whole = pa.concat_tables(held) if len(held) > 1 else table
-            for start in range(0, rows - PIECE + 1, PIECE):
-                yield whole.slice(start, PIECE)
-            rest = rows % PIECE
-            held, rows, begun = [whole.slice(rows - rest)] if rest else [], rest, True
-    if held and (rows or not begun):
-        yield pa.concat_tables(held)
+                del group  # before the next is made
 
 
 class _Column:
     """A column as Arrow: texts by number, everything else spelled out."""
 
-    def __init__(self, name: str, column: Coded | Numbers | Beside):
+    def __init__(self, name: str, column: Column):
         import pyarrow as pa
 
         self.name, self.column = name, column
         self.values = _arrow(_example(column))
-        coded = isinstance(column, Coded)
-        self.nulls = column.nulls if isinstance(column, Beside) else bool(self.values.null_count)
+        coded = isinstance(column, Coded | Looked)
+        self.nulls = column.nulls if isinstance(column, Beside | Looked) else bool(self.values.null_count)
         self.ascending = isinstance(column, Numbers) or (isinstance(column, Beside) and column.ascending)
         # of a column that stands beside, the writer finds out: it gives a page's dictionary up where that grows too long.
         # Not of fractions: they are seldom few, and a dictionary may hold several that are not a number
@@ -216,18 +154,29 @@ class _Column:
 
         if isinstance(self.column, Beside):
             return _arrow(piece.beside(self.name))
-        coded = isinstance(self.column, Coded)
-        stored = piece.codes(self.column) if isinstance(self.column, Coded) else piece.numbers(self.column)
-        numbers = _int32(stored)
-        if self.by_number:
-            return pa.DictionaryArray.from_arrays(numbers, self.values)
-        return self.values.take(numbers) if coded else numbers
+        if isinstance(self.column, Numbers):
+            return int32(piece.numbers(self.column))
+        if isinstance(self.column, Looked):
+            return int32(piece.beside(self.column.beside).to_numpy())
+        numbers = int32(piece.codes(self.column))
+        return pa.DictionaryArray.from_arrays(numbers, self.values) if self.by_number else self.values.take(numbers)
+
+    def looked_up(self, numbers: Any) -> Any:
+        """The texts of a row group's numbers."""
+        import pyarrow as pa
+
+        assert isinstance(self.column, Looked)
+        shown, codes = used(numbers.combine_chunks())
+        texts = _arrow(self.column.texts(shown))
+        return pa.DictionaryArray.from_arrays(int32(codes), texts) if self.by_number else texts.take(int32(codes))
 
 
-def _example(column: Coded | Numbers | Beside) -> pl.Series:
+def _example(column: Column) -> pl.Series:
     """The values of a coded column, or an empty series of the column's type."""
     if isinstance(column, Coded):
         return column.values
+    if isinstance(column, Looked):
+        return pl.Series(dtype=pl.String)
     return pl.Series(dtype=pl.Int32 if isinstance(column, Numbers) else column.dtype)
 
 

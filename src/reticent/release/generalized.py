@@ -11,13 +11,13 @@ from reticent.release.answer import Answer
 from reticent.release.asking.put import Put
 from reticent.release.bounds import with_bounds
 from reticent.release.data import Schema
-from reticent.release.kind import Question, Sight, Tables
+from reticent.release.kind import Question, Sight, Tables, counts_called
 from reticent.release.manifest import ColumnEntry, Manifest
 from reticent.release.markup import cell, page
 from reticent.release.numbers import fraction
 from reticent.release.reading.boxes import boxes
 from reticent.release.shape import Checker, Misshapen
-from reticent.release.wording import BESIDES, coarser, ends, files, heading, persons, promise_sentence, withheld
+from reticent.release.wording import BESIDES, coarser, ends, files, heading, persons, promised, withheld
 from reticent.table.cells import Cells
 from reticent.table.roles import Role
 
@@ -55,7 +55,7 @@ class Generalized:
         return boxes(manifest.named(Role.QUASI), tables["data"], cells)
 
     def value_counts(self, tables: Tables, manifest: Manifest, column: str) -> pl.DataFrame:
-        return tables["data"].group_by(column).len("count")
+        return tables["data"].group_by(column).len(counts_called(column))
 
     def domain(self, tables: Tables, manifest: Manifest) -> pl.Series:
         return tables["data"][manifest.sensitive.name].unique()
@@ -76,8 +76,7 @@ class Generalized:
             "|---|---|---|",
         ]
         parts += [f"| {cell(c.name)} | {c.role} | {_reading(c)} |" for c in manifest.columns]
-        parts += ["", "## What is promised", "", *(f"- {promise_sentence(p)}" for p in manifest.promises)]
-        parts += [*_counted_persons(manifest), *withheld(manifest)]
+        parts += ["", *promised(manifest), *_counted_persons(manifest), *withheld(manifest)]
         parts += ["", "## What is not", "", _LIMITS, f"- It assumes {persons(manifest)}."]
         parts += ends(manifest)
         if manifest.rows_per_person > 1:

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from reticent import catalogue
-from reticent.errors import BundleDamaged
+from reticent.errors import BundleDamaged, some
 from reticent.release.answer import Answer
 from reticent.release.asking.condition import Condition
 from reticent.release.data import Quoted, Schema, read_data
@@ -95,7 +95,7 @@ class Reader(Protocol):
         """What an adversary sees, in the codes of the source's cells; refused, with the reason, where there is nothing to see."""
 
     def value_counts(self, tables: Tables, manifest: Manifest, column: str) -> pl.DataFrame:
-        """The published values of a sensitive column with the `count` of rows that hold each; refused where they are not people's."""
+        """The published values of a sensitive column, and beside them how many rows hold each; refused where they are not people's."""
 
     def domain(self, tables: Tables, manifest: Manifest) -> pl.Series:
         """The values that the sensitive column can hold, typed: what a condition on it is looked up in."""
@@ -106,6 +106,11 @@ class Reader(Protocol):
 
 Kind = Reader
 """What a caller knows a release kind by: how its recipient reads it."""
+
+
+def counts_called(column: str) -> str:
+    """What the counts beside a column's values are called: not as the column."""
+    return "count" if column != "count" else "rows"
 
 
 def reader(kind: str) -> Reader:
@@ -120,7 +125,7 @@ def data_files(folder: Path, manifest: Manifest) -> dict[str, DataFile]:
     if files is None:
         raise BundleDamaged(
             f"A release of kind {manifest.kind!r} has the files {', '.join(map(repr, wanted))}.",
-            why=f"The manifest names {len(manifest.data)} file(s), or parts of them with a gap or in another order.",
+            why=f"The manifest names {some(len(manifest.data), 'file')}, or parts of them with a gap or in another order.",
         )
     refuse_other_cut(files, manifest.rows, manifest.part_rows)
     return {name: DataFile(name, tuple(folder / one for one in some)) for name, some in files.items()}

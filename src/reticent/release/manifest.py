@@ -11,11 +11,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from reticent import catalogue
+from reticent import catalogue, limits
 from reticent.release import shape
 from reticent.release.column_entry import ColumnEntry as ColumnEntry
 from reticent.release.parameters import REQUIRED, parameters, refuse_weightless, weights
-from reticent.release.parts import part_size
 from reticent.release.shape import Misshapen
 from reticent.table.roles import Role
 
@@ -82,10 +81,9 @@ def _files(value: Any) -> Mapping[str, Any]:
 
 
 def _part_rows(value: Any) -> int:
-    try:
-        return part_size(shape.count(value))
-    except ValueError:
-        raise Misshapen("no number of rows that a part may have") from None
+    if shape.count(value) < limits.PART_ROWS:
+        raise Misshapen("no number of rows that a part may have")
+    return value
 
 
 def _persons(value: Any) -> int:

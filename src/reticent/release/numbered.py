@@ -7,7 +7,7 @@ from typing import cast
 
 import polars as pl
 
-from reticent.errors import BundleDamaged
+from reticent.errors import BundleDamaged, some
 from reticent.release.shape import MOST
 
 
@@ -35,7 +35,9 @@ def refuse_unlisted(table: pl.DataFrame, name: str, listed: Sequence[str]) -> No
     """Refuse a column that shows values which the manifest does not list, or none."""
     unknown = len(set(table[name].cast(pl.String).unique()) - set(listed))
     if unknown:
-        raise BundleDamaged(f"Column {name!r} shows {unknown} value(s) that are not in the domain of the manifest.")
+        raise BundleDamaged(
+            f"Column {name!r} shows {some(unknown, 'value', 'that is', 'that are')} not in the domain of the manifest."
+        )
 
 
 def _large(series: pl.Series) -> bool:

@@ -12,8 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from reticent import limits
-from reticent.errors import BundleDamaged, JobError
+from reticent.errors import BundleDamaged, JobError, some
 
 MOST = 10_000  # parts of one file: a manifest has a line for each, and whoever checks opens each
 FORMATS = (".parquet", ".csv")
@@ -108,13 +107,6 @@ def refuse_other_cut(files: dict[str, tuple[str, ...]], rows: int, part_rows: in
         stated = "says nothing of parts" if part_rows is None else f"says that parts have {part_rows:,} rows"
         raise BundleDamaged(
             "The release is not cut as its manifest says.",
-            why=f"It {stated}, and lists {len(first):,} file(s) for {rows:,} rows.",
+            why=f"It {stated}, and lists {some(len(first), 'file')} for {some(rows, 'row')}.",
             attempt="getting the folder again from its publisher.",
         )
-
-
-def part_size(value: int) -> int:
-    """A number of rows that a part may have; raises ValueError."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < limits.PART_ROWS:
-        raise ValueError
-    return value

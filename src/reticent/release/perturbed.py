@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, ClassVar
 
 import polars as pl
@@ -23,14 +23,15 @@ from reticent.release.numbers import fraction
 from reticent.release.reconstruction import Reconstruction
 from reticent.release.shape import Checker, Misshapen
 from reticent.release.wording import (
-    BESIDES,
     EXACT,
-    FOR_ALL,
     coarser_columns,
+    counting,
     heading,
     holding,
+    not_promised,
     persons,
     promise_sentence,
+    promised,
     several_rows,
     withheld,
 )
@@ -124,38 +125,26 @@ class Perturbed:
             "at random, row by row, by the probabilities in `manifest.json`: `matrix[i][v]` is that of publishing `values[v]`",
             "for a row that had `values[i]`. So no single row says what a person has; counts over many rows can be estimated:",
             "",
-            "```python",
-            "import polars as pl, reticent as rt",
-            'release = rt.open("this folder")',
-            'release.count(pl.col("...") == ..., values=["..."])      # estimate and standard error',
-            "```",
-            "",
+            *counting('pl.col("...") == ...', "estimate and standard error"),
             *coarser_columns(manifest),
             "",
-            "## What is promised",
-            "",
-            *(f"- {_sentence(promise, column)}" for promise in manifest.promises),
+            *promised(manifest, partial(_sentence, column)),
             *withheld(manifest),
         ]
         return page([*parts, *_limits(manifest)])
 
 
 def _limits(manifest: Manifest) -> list[str]:
-    return [
-        "",
-        "## What is not",
-        "",
+    return not_promised(
         EXACT,
         "- The promise assumes an adversary who knows the overall distribution and these probabilities, and nothing else about",
         f"  the person's value. It is about one row of a person; it assumes {persons(manifest)}.",
         *several_rows(manifest, "values were redrawn row by row, and all their rows together say more"),
         "- It is about this release alone: if the same people's values were redrawn in a second release, both together say more.",
-        FOR_ALL,
-        BESIDES,
-    ]
+    )
 
 
-def _sentence(promise: Described, column: str) -> str:
+def _sentence(column: str, promise: Described) -> str:
     """What beta-likeness means where values are redrawn: it is about belief, not about groups."""
     given = promise.parameters
     form = ", less for frequent values (enhanced)" if given.get("enhanced", True) else ""

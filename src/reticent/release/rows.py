@@ -6,7 +6,7 @@ written, so that memory holds one piece, and of an engine that has all rows in m
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -39,6 +39,15 @@ class Coded:
 
 
 @dataclass(frozen=True, eq=False)
+class Looked:
+    """Texts of which nobody holds all: numbers stand beside the rows of each piece, and `texts` looks up those of some, in their order."""
+
+    texts: Callable[[np.ndarray], pl.Series]
+    beside: str
+    nulls: bool
+
+
+@dataclass(frozen=True, eq=False)
 class Numbers:
     """Whole numbers of 32 bits that are known to ascend from row to row: the number of each entry's group."""
 
@@ -54,7 +63,8 @@ class Beside:
     ascending: bool = False  # known to ascend from row to row
 
 
-Columns = Mapping[str, "Coded | Numbers | Beside"]
+Column = Coded | Looked | Numbers | Beside
+Columns = Mapping[str, Column]
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,7 +157,10 @@ class Rows:
         return pl.concat([self.spelled(piece) for piece in self.pieces])
 
 
-def _spelled(piece: Piece, name: str, column: Coded | Numbers | Beside) -> pl.Series:
+def _spelled(piece: Piece, name: str, column: Column) -> pl.Series:
+    if isinstance(column, Looked):
+        used, codes = np.unique(piece.beside(column.beside).to_numpy(), return_inverse=True)
+        return column.texts(used).gather(codes).alias(name)
     if isinstance(column, Coded):
         return column.values.gather(piece.codes(column)).alias(name)
     return pl.Series(name, piece.numbers(column)) if isinstance(column, Numbers) else piece.beside(name)

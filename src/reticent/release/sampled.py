@@ -22,13 +22,13 @@ from reticent.release.numbers import fraction
 from reticent.release.sampled_counts import SampledCounts
 from reticent.release.shape import Checker, Misshapen
 from reticent.release.wording import (
-    BESIDES,
-    FOR_ALL,
     coarser_columns,
+    counting,
     heading,
     holding,
+    not_promised,
     persons,
-    promise_sentence,
+    promised,
     several_rows,
 )
 from reticent.table.cells import Cells
@@ -130,17 +130,10 @@ class Sampled:
             f"So no single row says what a person has. Weight each row by `{SIZE}`, and reconstruct counts of many rows: of N people, those with",
             f"one of v values are estimated as (the sum of `{SIZE}` over rows that show one - (1 - p) N v / {len(own['domain'])}) / p.",
             "",
-            "```python",
-            "import polars as pl, reticent as rt",
-            'release = rt.open("this folder")',
-            'release.count(pl.col("...") == "...", values=["..."])      # estimate and standard error',
-            "```",
-            "",
+            *counting('pl.col("...") == "..."', "estimate and standard error"),
             *coarser_columns(manifest),
             "",
-            "## What is promised",
-            "",
-            *(f"- {promise_sentence(promise)}" for promise in manifest.promises),
+            *promised(manifest),
         ]
         return page([*parts, *_limits(manifest)])
 
@@ -161,30 +154,22 @@ def _domain(manifest: Manifest) -> str:
 
 def _limits(manifest: Manifest) -> list[str]:
     corrupted = "- Corruption is meant: an adversary who has learned the true values of any other people, of everyone else even, is within the"
+    looked = (
+        "- Groups were made by looking at perturbed values; the promise is calibrated as if each group were one person."
+    )
     grouping = manifest.method.parameters.get("grouping", "mondrian")
-    return [
-        "",
-        "## What is not",
-        "",
+    return not_promised(
         corrupted,
         "  promise, whoever they are. It assumes that this person's value is believed independently of theirs.",
         "- A prior that believes more strongly in one value than lambda is outside of it.",
-        *(
-            [
-                "- Groups were made by looking at perturbed values; the promise is calibrated as if each group were one person."
-            ]
-            if grouping == "specialization"
-            else []
-        ),
+        *([looked] if grouping == "specialization" else []),
         "- Whether someone is in the data is not hidden: labels and group sizes are those of everybody in it.",
         "- Ends and members of labels are values that people have, drawn or not.",
         f"- It is about this release alone, and it assumes {persons(manifest)}: a second release draws again, and both say more.",
         *several_rows(
             manifest, "rows that lie in different groups are drawn and perturbed apart, and together say more"
         ),
-        FOR_ALL,
-        BESIDES,
-    ]
+    )
 
 
 READER = Sampled()

@@ -7,6 +7,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+from reticent.errors import some
 from reticent.release.numbers import DIGITS, fraction
 
 Checker = Callable[[Any], Any]
@@ -136,7 +137,7 @@ def fields(where: str, value: Any, known: Mapping[str, Checker], required: froze
     if lacking:
         raise Misshapen(f"{where} lacks {', '.join(map(repr, lacking))}", inside=True)
     if extra:
-        raise Misshapen(f"{where} has {len(extra)} field(s) that do not belong", inside=True)
+        raise Misshapen(f"{where} has {some(len(extra), 'field', 'that does', 'that do')} not belong", inside=True)
     found = {}
     for name, entry in given.items():
         try:

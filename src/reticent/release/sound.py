@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from reticent.errors import BundleDamaged, OutOfMemory
+from reticent.errors import BundleDamaged, OutOfMemory, some
 from reticent.memory import room
 from reticent.release.parquet_headers import Claims, Unsound, claims
 from reticent.release.parts import DataFile
@@ -113,7 +113,7 @@ def _parquet_claims(path: Path, schema: Mapping[str, str]) -> Claims:
         )
     wrong = sum(_family(found.columns[name]) != _family(_arrow(dtype)) for name, dtype in schema.items())
     if wrong:
-        raise Unsound(f"{wrong} column(s) have values of another type than the manifest says")
+        raise Unsound(f"{some(wrong, 'column', 'has', 'have')} values of another type than the manifest says")
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from reticent.errors import RequestError, listed
+from reticent.errors import RequestError, listed, some
 
 LONGEST = {"postgresql": 63, "sqlite": 200, "duckdb": 200}  # bytes; PostgreSQL cuts longer names without a word
 RESERVED = ("sqlite_", "duckdb_", "pg_", "information_schema", "temp", "system")
@@ -56,7 +56,7 @@ def check_columns(tables: Iterable[Sequence[str]], database: str) -> None:
         ]
         if alike or bad:
             raise RequestError(
-                f"{len(alike or bad)} column(s) cannot have their name in {database}: {listed(alike or bad)}.",
+                f"{database} cannot have the names of {some(len(alike or bad), 'column')}: {listed(alike or bad)}.",
                 why="Names differ in case alone." if alike else "A name is empty, holds a NUL or is too long.",
                 attempt="other names in the source, and publishing again.",
             )

@@ -1,7 +1,7 @@
 """How often each combination of numbers occurs, counted as rows come in.
 
-The numbers of a row are packed into one word, so many bits for each column, and words are counted: short ones in an array, others in a table by hash.  Where a
-column needs more bits than it has, what was counted is packed anew.
+The numbers of a row are packed into one word, so many bits for each column, and words are counted: short ones in an array, others
+in a table by hash.  Where a column needs more bits than it has, what was counted is packed anew.
 """
 
 from __future__ import annotations
@@ -112,11 +112,30 @@ class Wide:
     def _merge(self) -> None:
         once = np.ones(sum(map(len, self.waiting)), np.int64)
         codes, times = np.concatenate([self.codes, *self.waiting]), np.concatenate([self.times, once])
-        order = np.lexsort(codes.T[::-1])
-        codes, times = codes[order], times[order]
-        starts = np.flatnonzero(np.append(True, (codes[1:] != codes[:-1]).any(axis=1))[: len(codes)])
-        self.codes, self.waiting = codes[starts], []
+        words = _packed(codes)
+        order = np.lexsort(words[::-1])
+        differs = np.zeros(len(codes), bool)
+        differs[:1] = True
+        for word in words:
+            word = word[order]
+            differs[1:] |= word[1:] != word[:-1]
+        starts = np.flatnonzero(differs)
+        self.codes, self.waiting, times = codes[order[starts]], [], times[order]
         self.times = np.add.reduceat(times, starts) if len(starts) else times
+
+
+def _packed(codes: np.ndarray) -> list[np.ndarray]:
+    """Each row's codes in as few words as hold them, which order rows as their codes do."""
+    words, free = [np.zeros(len(codes), np.int64)], BITS
+    for column in codes.T:
+        bits = _needed(int(column.max(initial=0)) + 1)
+        if bits > free:
+            words.append(np.zeros(len(codes), np.int64))
+            free = BITS
+        words[-1] <<= bits
+        words[-1] |= column
+        free -= bits
+    return words
 
 
 def _same(meaning: np.ndarray) -> bool:

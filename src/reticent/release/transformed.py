@@ -12,7 +12,7 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 
-from reticent.errors import RequestError
+from reticent.errors import RequestError, some
 from reticent.release import shape
 from reticent.release.annotated import Annotated
 from reticent.release.answer import Answer
@@ -96,7 +96,7 @@ class Transformed:
         place = [known.get(text, -1) for text in column.texts]
         if -1 in place:
             raise RequestError(
-                f"Column {column.name!r} of the source holds {place.count(-1)} value(s) that the target lacks."
+                f"Column {column.name!r} of the source holds {some(place.count(-1), 'value')} that the target lacks."
             )
         shares = np.zeros((len(annotated.weights), column.size))
         shares[:, : len(place)] = annotated.floats[:, place]

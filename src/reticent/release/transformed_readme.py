@@ -5,14 +5,13 @@ from __future__ import annotations
 from reticent.release.manifest import Manifest
 from reticent.release.markup import code, in_example, page
 from reticent.release.wording import (
-    BESIDES,
     EXACT,
-    FOR_ALL,
     coarser_columns,
     heading,
     holding,
+    not_promised,
     persons,
-    promise_sentence,
+    promised,
     several_rows,
 )
 from reticent.table.roles import Role
@@ -60,22 +59,15 @@ def readme(manifest: Manifest) -> str:
             "```",
             "",
         ]
-    parts += [*coarser_columns(manifest), "## What is promised", ""]
-    parts += [f"- {promise_sentence(promise)}" for promise in manifest.promises]
-    return page([*parts, *_limits(manifest)])
+    return page([*parts, *coarser_columns(manifest), *promised(manifest), *_limits(manifest)])
 
 
 def _limits(manifest: Manifest) -> list[str]:
-    return [
-        "",
-        "## What is not",
-        "",
+    return not_promised(
         EXACT,
         "- The promise is about which value a person has, for somebody who does not know how the values were generalized. One who",
         "  does can infer somewhat more from what the method chose not to publish: `reticent attack --as algorithm` says how much.",
         "- Who knows the values of all others in a group learns the last one's entry in `sensitive`, up to the fakes.",
         f"- It is about this release alone, and it assumes {persons(manifest)}.",
         *several_rows(manifest, "who knows that their rows share a value can compare the groups of these rows"),
-        FOR_ALL,
-        BESIDES,
-    ]
+    )

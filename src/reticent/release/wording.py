@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from reticent import catalogue
@@ -76,6 +76,29 @@ def _in_parts(manifest: Manifest) -> list[str]:
         "```",
         "",
     ]
+
+
+def counting(condition: str, found: str) -> list[str]:
+    """How rows are counted by who has reticent."""
+    return [
+        "```python",
+        "import polars as pl, reticent as rt",
+        'release = rt.open("this folder")',
+        f'release.count({condition}, values=["..."])      # {found}',
+        "```",
+        "",
+    ]
+
+
+def promised(manifest: Manifest, sentence: Callable[[Described], str] | None = None) -> list[str]:
+    """The promises, in sentences."""
+    said = sentence or promise_sentence
+    return ["## What is promised", "", *(f"- {said(promise)}" for promise in manifest.promises)]
+
+
+def not_promised(*limits: str) -> list[str]:
+    """What a kind's promises do not say, and what no promise says."""
+    return ["", "## What is not", "", *limits, FOR_ALL, BESIDES]
 
 
 def promise_sentence(promise: Described) -> str:

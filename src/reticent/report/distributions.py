@@ -49,9 +49,14 @@ def least(release: Release) -> int:
 
 def _sensitive(release: Release, name: str, floor: int) -> Part:
     try:
-        return _shown(name, release.value_counts(name).rename({name: "value"}), floor)
+        return _shown(name, _named_plainly(release.value_counts(name)), floor)
     except RequestError as error:
         return text(f"{name}: no chart. {error.what}")
+
+
+def _named_plainly(counts: pl.DataFrame) -> pl.DataFrame:
+    """Values and how many rows hold each, by names that no column has a part in."""
+    return pl.DataFrame([counts.to_series(0).alias("value"), counts.to_series(1).alias("count")])
 
 
 def _column(frame: pl.DataFrame, column: Any, floor: int) -> Part:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from reticent.errors import ColumnError, HierarchyError
+from reticent.errors import ColumnError, HierarchyError, some
 from reticent.table.banded import band_domain, sorted_by_position
 from reticent.table.builders import BuiltHierarchy, build
 from reticent.table.cells import Cells, gather
@@ -90,7 +90,7 @@ def _coding(name: str, column: Column, series: pl.Series, counts: np.ndarray) ->
     if null and column.role is Role.SENSITIVE and column.missing == "refuse":
         rows = int(counts[series.is_null().to_numpy()].sum())
         raise ColumnError(
-            f"The sensitive column {name!r} is missing in {rows} row(s).",
+            f"The sensitive column {name!r} is missing in {some(rows, 'row')}.",
             why="A missing value would be published as if it were harmless.",
             attempt='missing = "category" for this column, or withhold these rows.',
         )
@@ -147,7 +147,7 @@ def _numeric(name: str, column: Column, raw: pl.Series, null: bool) -> Coding:
     if declared and len(values) and (float(values[0]) < declared[0] or float(values[-1]) > declared[1]):
         outside = int(((values < declared[0]) | (values > declared[1])).sum())
         raise ColumnError(
-            f"Column {name!r}: {outside} distinct value(s) lie outside the declared domain.",
+            f"Column {name!r}: {some(outside, 'distinct value', 'lies', 'lie')} outside the declared domain.",
             attempt="a wider domain, or top and bottom coding.",
         )
     domain = range_domain(

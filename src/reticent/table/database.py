@@ -18,7 +18,7 @@ from urllib.parse import quote
 
 import polars as pl
 
-from reticent.errors import SourceError, SourceUnreachable, shortened, suggest
+from reticent.errors import SourceError, SourceUnreachable, shortened, some, suggest
 from reticent.redaction import redacted
 from reticent.table.statement import refuse_other
 
@@ -131,7 +131,9 @@ def _duckdb(url: str, statement: str) -> pl.DataFrame:
     with duckdb_to_read(path_of(url)) as connection:
         kinds = [one.type.name for one in connection.extract_statements(statement)]
         if kinds != ["SELECT"]:
-            raise SourceError(f"The query of [source] is {len(kinds)} statement(s) that do not only read.")
+            raise SourceError(
+                f"The query of [source] is {some(len(kinds), 'statement', 'that does', 'that do')} not only read."
+            )
         return connection.sql(statement).pl()
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from reticent import notebook
 from reticent.door import a_list, door, text
 from reticent.door import path as a_path
-from reticent.errors import DiskError, HierarchyError
+from reticent.errors import DiskError, HierarchyError, some
 from reticent.limits import whole_text
 
 
@@ -105,7 +105,7 @@ class Hierarchy:
         faults, values = _faults(table)
         if faults:
             raise HierarchyError(
-                f"The hierarchy of {name!r} is not usable: {len(faults)} fault(s).",
+                f"The hierarchy of {name!r} is not usable: {some(len(faults), 'fault')}.",
                 why="\n  ".join(faults),
                 values=values,
                 attempt="one row per value, leaf first, the same number of levels in each, one root last.",
@@ -141,14 +141,14 @@ def _faults(table: list[list[str]]) -> tuple[list[str], list[str]]:
         widths[len(row)] = widths.get(len(row), 0) + 1
     width = max(widths, key=lambda width: (widths[width], width))
     if len(widths) > 1:
-        listed = ", ".join(f"{count} row(s) of {wide}" for wide, count in sorted(widths.items()))
+        listed = ", ".join(f"{some(count, 'row')} of {wide}" for wide, count in sorted(widths.items()))
         faults.append(f"ragged rows: {listed}")
         table = [row for row in table if len(row) == width]  # the rest of the faults are looked for in most of the rows
     if width < 2:
         return [*faults, "it has one column: a leaf needs at least a root above it"], values
     blank = sum(1 for row in table if any(not cell for cell in row[1:]))
     if blank:
-        faults.append(f"{blank} row(s) hold an empty label above the leaf")
+        faults.append(f"{some(blank, 'row', 'holds', 'hold')} an empty label above the leaf")
     roots = {row[-1] for row in table}
     if len(roots) > 1:
         faults.append(f"{len(roots)} different roots in the last column: there must be one")
@@ -157,7 +157,7 @@ def _faults(table: list[list[str]]) -> tuple[list[str], list[str]]:
         paths.setdefault(row[0], set()).add(tuple(row))
     twice = [leaf for leaf, found in paths.items() if len(found) > 1]
     if twice:
-        faults.append(f"{len(twice)} value(s) stand in several rows with different ancestors")
+        faults.append(f"{some(len(twice), 'value', 'stands', 'stand')} in several rows with different ancestors")
         values += twice
     for level in range(1, width - 1):
         parents: dict[str, set[str]] = {}
@@ -165,7 +165,7 @@ def _faults(table: list[list[str]]) -> tuple[list[str], list[str]]:
             parents.setdefault(row[level], set()).add(row[level + 1])
         torn = [label for label, above in parents.items() if len(above) > 1]
         if torn:
-            faults.append(f"not a tree: {len(torn)} label(s) of level {level} have several parents")
+            faults.append(f"not a tree: level {level} has {some(len(torn), 'label')} with several parents")
             values += torn
     return faults, values
 

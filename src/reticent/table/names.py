@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from reticent.errors import ColumnError
+from reticent.errors import ColumnError, some
 
 LONGEST = 1_000
 _UNPRINTED = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -33,6 +33,6 @@ def refuse_unusable(present: Sequence[str], used: Sequence[str]) -> None:
     if bad:
         place, why = bad[0]
         raise ColumnError(
-            f"The name of column {place} of the data {why}; so it is with {len(bad)} of {len(used)} column(s).",
+            f"The name of column {place} of the data {why}; so it is with {len(bad)} of {some(len(used), 'column')}.",
             attempt="another name in the source and in the job.",
         )

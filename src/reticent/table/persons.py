@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from reticent.errors import ColumnError
+from reticent.errors import ColumnError, some
 from reticent.table.repeats import Repeats
 from reticent.table.roles import Column, Role, with_role
 
@@ -19,7 +19,7 @@ def rows_per_person(columns: Mapping[str, Column], counted: Mapping[str, Repeats
         missing, found = counted[name].missing, counted[name].most
         if missing:
             raise ColumnError(
-                f"The identifying column {name!r} is missing in {missing:,} row(s): whose they are cannot be counted.",
+                f"The identifying column {name!r} is missing in {some(missing, 'row')}: whose rows these are cannot be counted.",
                 attempt="a number for every person, or leaving rows_per_person out.",
             )
         if found > most:

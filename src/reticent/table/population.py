@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from reticent.errors import ColumnError, listed
+from reticent.errors import ColumnError, listed, some
 from reticent.table.codec import COUNT
 from reticent.table.header import known
 from reticent.table.roles import quasi
@@ -42,7 +42,7 @@ def combinations(population: Any, names: Sequence[str]) -> tuple[pl.DataFrame, n
     lacking = [name for name in names if name not in schema]
     if lacking:
         raise ColumnError(
-            f"The population table lacks {len(lacking)} quasi-identifying column(s): {listed(lacking)}.",
+            f"The population table lacks {some(len(lacking), 'quasi-identifying column')}: {listed(lacking)}.",
             attempt=known(lacking[0], schema.names(), lazy),
         )
     refuse_unsupported(schema, {name: quasi() for name in names})

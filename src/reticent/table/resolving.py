@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from reticent.errors import ColumnError, listed
+from reticent.errors import ColumnError, listed, some
 from reticent.table.header import is_record, known
 from reticent.table.names import refuse_unusable
 
@@ -29,9 +29,9 @@ def resolve(declared: Mapping[str, Column], present: Sequence[str], undeclared: 
     repeated = sorted(name for name, count in times.items() if count > 1)
     if repeated:
         raise ColumnError(
-            f"The data has {len(repeated)} column name(s) twice: {listed(repeated)}."
+            f"The data has {some(len(repeated), 'column name')} twice: {listed(repeated)}."
             if set(exact) & set(present)
-            else f"{len(repeated)} name(s) stand twice in the first line, which may be a record.",
+            else f"{some(len(repeated), 'name', 'stands', 'stand')} twice in the first line, which may be a record.",
             attempt="renaming one of each.",
         )
     if absent := [name for name in exact if name not in times]:
@@ -47,7 +47,7 @@ def resolve(declared: Mapping[str, Column], present: Sequence[str], undeclared: 
     missing = [name for name in present if name not in found]
     if missing and undeclared == "refuse":
         raise ColumnError(
-            f"{len(missing)} column(s) of the data have no role{'' if is_record(present) else ': ' + listed(missing)}.",
+            f"The data has {some(len(missing), 'column')} without a role{'' if is_record(present) else ': ' + listed(missing)}.",
             why="An undeclared column is never published silently.",
             attempt='giving each a role, or undeclared = "drop".',
         )

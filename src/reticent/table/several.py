@@ -60,10 +60,10 @@ def _together(path: Path, found: Iterable[Path], root: Path | None = None) -> Fi
     kinds = {_kind(one) for one in paths}
     if not paths or kinds == {""}:
         what = f"{path} is a folder and holds" if root else f"The pattern {path} names"
-        kind = (
-            SourceError if root or paths else SourceUnreachable
-        )  # a pattern without a file, as a file that is not there
-        raise kind(f"{what} no Parquet, Arrow or CSV file.", attempt="a file, or a folder of Parquet files.")
+        nowhere = not root and not paths  # a pattern that names nothing is as a file that is not there
+        raise (SourceUnreachable if nowhere else SourceError)(
+            f"{what} no Parquet, Arrow or CSV file.", attempt="a file, or a folder of Parquet files."
+        )
     if len(kinds) > 1:
         raise SourceError(
             f"The files of {path} are not of one kind.", why=f"There are {listed(sorted(one or 'others' for one in kinds))}.",

@@ -19,6 +19,7 @@ from reticent.table import separated
 from reticent.table.formats import EXCEL, STATISTICS
 from reticent.table.several import ARROW, CSV, PARQUET, Files, files_of, refuse_above, refuse_unlike
 from reticent.table.sized import refuse_large
+from reticent.table.spanned import scan_spans
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,7 +155,9 @@ def _of_file(source: Source, by_pieces: bool) -> pl.LazyFrame:
     suffix, name = files.suffix, Path(source.path).name
     try:
         lazy = _scanned(files, source)
-        lazy.collect_schema()
+        schema = lazy.collect_schema()
+        if by_pieces and suffix in PARQUET | ARROW:
+            lazy = scan_spans(files.paths, schema, hive=files.hive)
     except (pl.exceptions.PolarsError, OSError) as error:
         raise SourceError(
             f"The file {name} cannot be read as {suffix[1:]}: {type(error).__name__}.",

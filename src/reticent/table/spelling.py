@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from reticent.errors import some
 from reticent.table.cells import Cells
 from reticent.table.domain import Domain, RangeDomain, TreeDomain
 
@@ -29,7 +30,7 @@ class Spelled:
         spellings, groups = sum(map(len, self.groups)), len(self.groups)
         return (
             f"Column {self.column!r}: {spellings} {self.what} are equal up to case, spaces or Unicode form, "
-            f"in {groups} group(s), and each is counted as one of its own. If those of a group mean the same, "
+            f"in {some(groups, 'group')}, and each is counted as one of its own. If those of a group mean the same, "
             "there is less diversity than is promised: give them one spelling in the source."
         )
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from reticent.errors import ColumnError
+from reticent.errors import ColumnError, some
 from reticent.table.roles import Column, Role
 
 PUBLISHED = (
@@ -38,7 +38,7 @@ def refuse_unsupported(schema: Mapping[str, pl.DataType], columns: Mapping[str, 
     number = f"{'Float32' if first.is_float() else 'Int64'}, Decimal or text"
     instead = number if first.is_numeric() else INSTEAD.get(first.base_type(), "text or numbers")
     raise ColumnError(
-        f"{len(bad)} column(s) have a type that does not go with their role: {'; '.join(named)}.",
+        f"{some(len(bad), 'column', 'has a type that does not go with its role', 'have types that do not go with their roles')}: {'; '.join(named)}.",
         why="Its values cannot be compared, printed and read back in every format of a release.",
         attempt=f'{instead} instead of {first.base_type()}, or leaving the column out with undeclared = "drop".',
     )

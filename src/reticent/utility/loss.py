@@ -45,6 +45,18 @@ class Labelled:
     def height(self) -> float:
         return self.mean([self.scale.height(extent) for extent in self.extents])
 
+    def measured(self) -> Measured:
+        return Measured(self.name, self.loss(), self.height())
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What the labels of one column lose: the mean IL of its cells, and their mean height."""
+
+    name: str
+    loss: float
+    height: float
+
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
@@ -61,15 +73,15 @@ class Sizes:
         return cls(len(sizes), rows, int((exact**2).sum()))
 
 
-def measures(columns: Sequence[Labelled], sizes: np.ndarray | Sizes, *, withheld: int = 0, k: int = 1,
+def measures(columns: Sequence[Measured], sizes: np.ndarray | Sizes, *, withheld: int = 0, k: int = 1,
              weights: Mapping[str, Any] | None = None) -> dict[str, Any]:  # fmt: skip
     """AIL and what else the sizes and labels give; `weights` by column are normalized, equal where none are given."""
     held = sizes if isinstance(sizes, Sizes) else Sizes.of(sizes)
     published, squares = held.rows, held.squares
     rows = published + withheld
-    loss = {column.name: (column.loss() * published + withheld) / rows for column in columns}
+    loss = {column.name: (column.loss * published + withheld) / rows for column in columns}
     return {"ail": ail(loss, weights), "ail_by_column": loss, "dm": squares + withheld * rows, "dm_star": squares,
-            "c_avg": published / held.groups / k, "precision": 1 - sum(column.height() for column in columns) / len(columns) if columns else None}  # fmt: skip
+            "c_avg": published / held.groups / k, "precision": 1 - sum(column.height for column in columns) / len(columns) if columns else None}  # fmt: skip
 
 
 def ail(loss: Mapping[str, float], weights: Mapping[str, Any] | None = None) -> float | None:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from reticent.errors import RequestError, listed
+from reticent.errors import RequestError, listed, some
 from reticent.table.header import known
 from reticent.table.source import Source, collect, scan
 
@@ -30,7 +30,7 @@ def refuse_lacking(people: pl.DataFrame, columns: Sequence[str], what: str) -> N
     lacking = [name for name in columns if name not in people.columns]
     if lacking:
         raise RequestError(
-            f"The {what} lacks {len(lacking)} column(s): {listed(lacking)}.",
+            f"The {what} lacks {some(len(lacking), 'column')}: {listed(lacking)}.",
             attempt="a table with every quasi-identifier of the release.",
         )
 
@@ -54,7 +54,7 @@ def corrupted_people(external: pl.DataFrame, corrupted: pl.DataFrame, sensitive:
     ]
     if found.null_count():
         raise RequestError(
-            f"{found.null_count()} corrupted person(s) are not on the external list.",
+            f"{some(found.null_count(), 'corrupted person', 'is', 'are')} not on the external list.",
             attempt="lines that agree with it in every column that both have.",
         )
     return found.to_numpy(), corrupted[sensitive]

@@ -37,8 +37,8 @@ def unmasked(release: Any, people: pl.DataFrame) -> Unmasked:
     if len(release.manifest.named("sensitive")) != 1:
         raise RequestError("An attack needs a release with one sensitive column.")
     column = release.manifest.sensitive.name
-    shown = _counts(release.value_counts(column).rename({column: "value"}), "count")
-    held = _counts(people.group_by(column).len("count").rename({column: "value"}), "count")
+    shown = _counts(release.value_counts(column))
+    held = _counts(people.group_by(pl.col(column).alias("value")).len("count"))
     values = sorted(held, key=str)
     true = np.array([held[value] for value in values])
     published = np.array([shown.get(value, 0) for value in values])
@@ -54,8 +54,9 @@ def left_over(published: np.ndarray, true: np.ndarray) -> np.ndarray:
     return (true > 0) & (published > true - 1)
 
 
-def _counts(counted: pl.DataFrame, name: str) -> dict[str | None, int]:
-    return dict(zip(counted["value"].cast(pl.String).to_list(), counted[name].to_list(), strict=True))
+def _counts(counted: pl.DataFrame) -> dict[str | None, int]:
+    """How many rows hold each value, from values and counts beside them."""
+    return dict(zip(counted.to_series(0).cast(pl.String).to_list(), counted.to_series(1).to_list(), strict=True))
 
 
 def _lemma1(release: Any, people: pl.DataFrame, values: int) -> dict[str, Any]:

@@ -85,7 +85,7 @@ def published_counts(release: Any, column: str) -> list[int]:
     """How many published people have each value of a sensitive column; refused where values were redrawn."""
     if column not in [entry.name for entry in release.manifest.named(Role.SENSITIVE)]:
         raise RequestError(f"The release has no sensitive column {column!r}.", attempt="one of its sensitive columns.")
-    return release.value_counts(column).drop_nulls(column)["count"].to_list()
+    return release.value_counts(column).drop_nulls(column).to_series(1).to_list()
 
 
 def on_release(release: Any, prior: str = "uniform", column: str | None = None) -> dict[str, Any]:

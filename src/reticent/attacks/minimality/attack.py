@@ -37,7 +37,7 @@ from reticent.attacks.minimality.run_again import Publisher, published, publishe
 from reticent.attacks.minimality.walked import walked
 from reticent.attacks.score import Outcome, score, wilson
 from reticent.attacks.seen import Seen, seen
-from reticent.errors import RequestError
+from reticent.errors import RequestError, some
 
 RUNS = 2_000
 """So many runs of the method are made at most to be exact."""
@@ -99,7 +99,7 @@ def _why(release: Any, people: Seen, made: Publisher | str, keys: list[int], ste
     tables = Tables.of(people, who)
     if tables.many * len(keys) <= RUNS:
         found = enumerated(made, tables, published(release, people), keys)
-        return found, None if found else f"no table leads to this release with any of {len(keys)} key(s)"
+        return found, None if found else f"no table leads to this release with any of {some(len(keys), 'key')}"
     if made.draws and len(keys) > 1:
         return None, "the method draws by a secret key, and the tables are too many to be published with each of " + (
             f"{len(keys)} keys"

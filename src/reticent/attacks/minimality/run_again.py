@@ -93,7 +93,7 @@ def published(release: Any, seen: Seen) -> Shown:
     frame, sensitive = release.tables["data"], seen.sensitive
     code = {text: at for at, text in enumerate(sensitive.texts)} | {None: sensitive.null_code}
     held: dict[tuple[Any, ...], np.ndarray] = {}
-    counted = frame.group_by([*names, sensitive.name]).len().rows()
+    counted = frame.group_by([*names, sensitive.name]).len(name="\x00count").rows()
     for *label, value, many in counted:
         row = held.setdefault(tuple(label), np.zeros(sensitive.size, np.int64))
         row[code[None if value is None else str(value)]] += many

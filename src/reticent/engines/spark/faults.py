@@ -15,7 +15,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from typing import Any
 
 from reticent import errors
-from reticent.engines.spark.interrupts import first, interruption
+from reticent.engines.spark.interrupts import first, interruption, untold
 from reticent.engines.spark.shim import LACKS
 from reticent.errors import DiskError, RequestError, ReticentError, SourceError, SourceUnreachable
 
@@ -50,7 +50,7 @@ def answering(doing: str, session: Any = None) -> Iterator[None]:
     if context is not None:
         context.addJobTag(TAG)
     try:
-        with nullcontext() if context is None else first(lambda: _cancelled(context)):
+        with untold(), nullcontext() if context is None else first(lambda: _cancelled(context)):
             yield
     except BaseException as error:
         if context is not None:
@@ -125,7 +125,8 @@ _STARTING = {
 def starting(master: str) -> Iterator[None]:
     """Whatever keeps Spark from starting, by its name; what it says may hold settings, and these a password."""
     try:
-        yield
+        with untold():
+            yield
     except Exception as error:
         if (stopped := interruption(error)) is not None:
             raise stopped from None

@@ -16,19 +16,19 @@ NUMBERS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if 
 PATIENCE = 10.0  # seconds for asking Spark to cancel
 
 
-class _Untold(logging.Filter):
-    """PySpark's way to Java logs a traceback of every Ctrl-C by the logger of all programs; other records pass."""
+@contextmanager
+def untold() -> Iterator[None]:
+    """Meanwhile no traceback of a Ctrl-C is logged; PySpark's way to Java logs one, by no logger of its own but by the root."""
 
-    def filter(self, record: logging.LogRecord) -> bool:
+    def other(record: logging.LogRecord) -> bool:
         return not (record.module == "java_gateway" and record.getMessage().startswith("KeyboardInterrupt"))
 
-
-_UNTOLD = _Untold()
-
-
-def untold() -> None:
-    """From now on no traceback of a Ctrl-C is logged."""
-    logging.getLogger().addFilter(_UNTOLD)
+    root = logging.getLogger()
+    root.addFilter(other)
+    try:
+        yield
+    finally:
+        root.removeFilter(other)
 
 
 @contextmanager

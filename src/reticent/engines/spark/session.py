@@ -20,7 +20,6 @@ from typing import Any
 
 from reticent.engines.spark import java, shim, warehouse
 from reticent.engines.spark.faults import answering, lacking, starting
-from reticent.engines.spark.interrupts import untold
 from reticent.engines.spark.shipped import archived
 from reticent.errors import RequestError, SourceUnreachable
 
@@ -94,7 +93,6 @@ def _started(master: str, config: Mapping[str, str]) -> Any:
 
 def _as_it_was(start: Callable[[], Any]) -> Any:
     """PySpark puts itself in charge of Ctrl-C; it is ours, and cancels our own jobs."""
-    untold()
     if threading.current_thread() is not threading.main_thread():
         return start()
     before = signal.getsignal(signal.SIGINT)

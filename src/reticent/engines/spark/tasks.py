@@ -54,9 +54,8 @@ def repeated(batches: Iterable[Any], reading: Reading) -> Iterator[Any]:
     """How often each value of each column occurs, values by their hashes; a missing one has none."""
     for rows in reading.frames(batches):
         for at, name in enumerate(rows.columns):
-            held = rows[name]
+            held = rows[name].alias("hash")
             found = held.drop_nulls().hash(1).reinterpret(signed=True).value_counts(name=TIMES)
-            found.columns = ["hash", TIMES]
             missing = pl.DataFrame(
                 {"hash": [None], TIMES: [held.null_count()]}, schema={"hash": pl.Int64, TIMES: pl.Int64}
             )

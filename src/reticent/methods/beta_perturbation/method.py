@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from reticent.door import typed
-from reticent.errors import ColumnError, InternalError, JobError, PromiseUnreachable, suggest
+from reticent.errors import ColumnError, InternalError, JobError, PromiseUnreachable, some, suggest
 from reticent.kernels.redrawn_counts import redrawn
 from reticent.methods.beta_perturbation.matrix import WHOLE, Matrix, optimal, rank_one, safe, theorem3
 from reticent.methods.classes.options import refuse_single_value
@@ -121,7 +121,7 @@ def only_column(cells: Cells, promises: Promises) -> int:
     if domain.null and cells.totals(0)[domain.null_code]:
         missing = int(cells.totals(0)[domain.null_code])
         raise ColumnError(
-            f"The sensitive column {domain.name!r} is missing in {missing} row(s).",
+            f"The sensitive column {domain.name!r} is missing in {some(missing, 'row')}.",
             why="A missing value cannot be redrawn without saying who had none.",
             attempt="withholding these rows, or giving them a value of their own.",
         )

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from reticent.door import typed
-from reticent.errors import JobError, PromiseUnreachable, suggest
+from reticent.errors import JobError, PromiseUnreachable, some, suggest
 from reticent.methods.burel.buckets import Buckets, bucket_values
 from reticent.methods.classes.ectree import bi_split
 from reticent.methods.classes.options import AXES, FILLS, refuse_single_value
@@ -107,7 +107,7 @@ def protected(promises: Promises, cells: Cells) -> tuple[int, np.ndarray, int]:
     least = max(persons * cells.rows_per_person, 1)
     if least > cells.rows:
         raise PromiseUnreachable(
-            f"k = {persons} cannot be met: a class needs {least} rows, the table has {cells.rows} row(s)."
+            f"k = {persons} cannot be met: a class needs {some(least, 'row')}, the table has {some(cells.rows, 'row')}."
         )
     column = columns.pop()
     domain = cells.sensitive[column]

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from reticent.errors import ColumnError, JobError
+from reticent.errors import ColumnError, JobError, some
 from reticent.limits import refuse_immoderate, whole_text
 from reticent.methods.distribution.tree import Tree, balanced, of_hierarchy
 from reticent.models.exact import exact
@@ -90,7 +90,7 @@ def _only(cells: Cells) -> Domain:
     domain = cells.sensitive[0]
     if domain.null and cells.totals(0)[domain.null_code]:
         raise ColumnError(
-            f"The sensitive column {domain.name!r} is missing in {int(cells.totals(0)[domain.null_code])} row(s).",
+            f"The sensitive column {domain.name!r} is missing in {some(int(cells.totals(0)[domain.null_code]), 'row')}.",
             why="A missing value has no place in a target distribution.",
             attempt="withholding these rows, or giving them a value of their own.",
         )
@@ -174,7 +174,7 @@ def _checked(domain: Domain, totals: np.ndarray, texts: Sequence[str], units: np
     outside = int(((of_code < 0) & (totals[: len(of_code)] > 0)).sum())
     if outside:
         raise ColumnError(
-            f"{outside} value(s) of the sensitive column {domain.name!r} lie outside the target's domain.",
+            f"The sensitive column {domain.name!r} has {some(outside, 'value')} outside the target's domain.",
             why="What a person has must be something that may be believed of them.",
             attempt="domain = [least, greatest, step] that holds them, or a target that lists them.",
         )

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from reticent.errors import InternalError, JobError
+from reticent.errors import InternalError, JobError, some
 from reticent.methods.distribution.domain import Values, listed_weights
 from reticent.methods.distribution.generalize import Held, generalized, sum_of_ranges
 from reticent.methods.distribution.nearest import keeps, nearest
@@ -42,7 +42,7 @@ def wanted(promise: PPrivacy, values: Values, own: np.ndarray, names: Sequence[s
     extra, lacking = sorted(set(listed) - set(names)), sorted(set(names) - set(listed))
     if extra or lacking:
         raise JobError(
-            f"The target names {len(extra)} group(s) that the data lacks, and lacks {len(lacking)} of the data's {len(names)}.",
+            f"The target names {some(len(extra), 'group')} that the data lacks, and lacks {len(lacking)} of the data's {len(names)}.",
             why="A group is named by its values, such as North, or North / F where two columns make it; bands print as 18 to 40.",
             attempt="a target for each group that occurs, and for no other.",
         )
@@ -70,7 +70,7 @@ def _masses(target: Any, values: Values, own: np.ndarray, group: int) -> Wanted:
     bare = int(((masses == 0) & (own[group] > 0)).sum())
     if bare:
         raise JobError(
-            f"The target gives no mass to {bare} value(s) of {values.name!r} that occur in a group.",
+            f"The target gives no mass to {some(bare, 'value')} of {values.name!r} that somebody in a group has.",
             why="Whoever has such a value would be said not to have it.",
             attempt="a weight above 0 for every value that occurs.",
         )
@@ -118,7 +118,7 @@ def _listed(target: Any, values: Values) -> np.ndarray:
     unknown = len(set(given) - set(keys))
     if unknown:
         raise JobError(
-            f"The target lists {unknown} value(s) that the domain of {values.name!r} lacks.",
+            f"The target lists {some(unknown, 'value')} that the domain of {values.name!r} lacks.",
             attempt="values of the domain, or domain = [least, greatest, step] that holds them.",
         )
     return _whole([given.get(key, Fraction(0)) for key in keys])

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from reticent.errors import ColumnError, JobError
+from reticent.errors import ColumnError, JobError, some
 from reticent.table.cells import Cells
 from reticent.table.domain import Domain, TreeDomain
 
@@ -39,7 +39,7 @@ def sensitive_domain(cells: Cells, listed: Sequence[str] | None) -> SensitiveDom
     column, totals = cells.sensitive[0], cells.totals(0)
     if column.null and totals[column.null_code]:
         raise ColumnError(
-            f"The sensitive column {column.name!r} is missing in {int(totals[column.null_code])} row(s).",
+            f"The sensitive column {column.name!r} is missing in {some(int(totals[column.null_code]), 'row')}.",
             why="A missing value cannot be perturbed without saying who had none.",
             attempt="withholding these rows, or giving them a value of their own.",
         )
@@ -67,7 +67,7 @@ def _listed(column: Domain, known: np.ndarray, listed: Sequence[str]) -> Sensiti
     unlisted = int(np.count_nonzero((code[: len(known)] < 0) & (known > 0)))
     if unlisted:
         raise JobError(
-            f"{unlisted} value(s) of {column.name!r} are not in the domain that the method lists.",
+            f"{column.name!r} has {some(unlisted, 'value', 'that is', 'that are')} not in the domain that the method lists.",
             attempt="listing every value that can occur.",
         )
     return SensitiveDomain(tuple(listed), code)

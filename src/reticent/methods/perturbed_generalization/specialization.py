@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from reticent.errors import JobError
+from reticent.errors import JobError, some
 from reticent.methods.perturbed_generalization.grouping import whole_parts
 from reticent.models.promises import Promises
 from reticent.table.cells import Cells
@@ -35,7 +35,7 @@ def classes_of(domain: Sequence[str], categories: Sequence[Sequence[str]]) -> np
             found[place[text]] = number
     if (found < 0).any():
         raise JobError(
-            f"categories leave out {int((found < 0).sum())} value(s) of the sensitive column's domain.",
+            f"categories leave out {some(int((found < 0).sum()), 'value')} of the sensitive column's domain.",
             attempt="a partition of the column's domain.",
         )
     return found

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from reticent.door import typed
-from reticent.errors import JobError, PromiseUnreachable, suggest
+from reticent.errors import JobError, PromiseUnreachable, some, suggest
 from reticent.methods.classes.ectree import bi_split
 from reticent.methods.classes.options import AXES, FILLS, refuse_single_value
 from reticent.methods.classes.retrieve import retrieve
@@ -71,7 +71,7 @@ class Sabre(Method):
         promise = only_closeness(promises)
         least = promises.bind(cells).least_size
         if least > cells.rows:
-            raise PromiseUnreachable(f"k = {least} cannot be met: the table has {cells.rows} row(s).")
+            raise PromiseUnreachable(f"k = {least} cannot be met: the table has {some(cells.rows, 'row')}.")
         column = cells.sensitive_at(promise.column)
         refuse_many_values(self.name, cells, column, MOST_ORDERED if promise.distance == "ordered" else MOST_VALUES)
         totals, domain = cells.totals(column), cells.sensitive[column]

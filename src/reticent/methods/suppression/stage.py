@@ -26,7 +26,7 @@ from typing import Any, ClassVar, TypeGuard
 import numpy as np
 
 from reticent.door import typed
-from reticent.errors import JobError, PromiseUnreachable, suggest
+from reticent.errors import JobError, PromiseUnreachable, some, suggest
 from reticent.methods.compose import Prepared
 from reticent.methods.suppression.calibrated import Calibrated
 from reticent.methods.suppression.kinds import Kind, Randomized, Safe, Unsafe
@@ -155,7 +155,7 @@ def ranked(totals: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 def refuse_few_values(values: int, l: int, column: str) -> None:
     if values < l:
         raise PromiseUnreachable(
-            f"l = {l} cannot be restored on {column!r}: it has {values} distinct value(s).",
+            f"l = {l} cannot be restored on {column!r}: it has {some(values, 'distinct value')}.",
             why=f"Among fewer than {l} values one is always held by more than one in {l} rows.",
             attempt=f"l = {values} or less." if values > 1 else "another sensitive column.",
         )

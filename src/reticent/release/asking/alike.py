@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import numpy as np
-import polars as pl
 
 from reticent.release.asking.axis import Axis
 from reticent.release.asking.condition import Condition
-from reticent.release.asking.laid import DENSE, Laid
+from reticent.release.asking.laid import Laid
 from reticent.release.asking.pieces import Pieces
+from reticent.release.asking.rows import DENSE
 
 Triple = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def met(cells: Laid, values: Axis, condition: Condition | None) -> np.ndarray:
-    """(cells, pieces of the sensitive column): whether rows of exact columns meet the condition with a value there."""
+    """(cells, pieces of the sensitive column): whether rows of a cell, whose columns are exact, meet the condition with such a value."""
     pieces = Pieces.of((*cells.axes, values), condition)
     found = pieces.added(cells.cells, {axis.name: axis.may.astype(float) for axis in cells.axes}, values.name) > 0
     return np.broadcast_to(found, (cells.many, values.pieces)).copy()
@@ -25,14 +25,10 @@ def numbers_in(cells: Laid, column: str) -> tuple[np.ndarray, np.ndarray]:
     axis = next(axis for axis in cells.axes if axis.name == column)
     label = cells.cells[column]
     piece = axis.may.argmax(axis=1)[label]
-    if axis.low is None:
+    if axis.low is None or axis.mean is None:
         return np.zeros(len(label), np.int64), axis.null[piece]
-    return axis.low[label, piece], axis.null[piece]
-
-
-def numbers_of(values: pl.Series) -> np.ndarray:
-    whole = values.dtype.is_integer()
-    return values.cast(pl.Int64 if whole else pl.Float64).fill_null(0).to_numpy()
+    numbers = axis.low if axis.low.dtype.kind == "i" else axis.mean
+    return numbers[label, piece], axis.null[piece]
 
 
 def kinds_of(meets: np.ndarray, number: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
@@ -48,15 +44,16 @@ def counted(group: np.ndarray, kind: np.ndarray, number: np.ndarray | None = Non
     word = group.astype(np.int64) * wide + kind
     if (int(group.max(initial=0)) + 1) * wide <= DENSE:
         total = np.bincount(word, number)  # in doubles where weighted, and exact: a release has fewer than 2^53 rows
-        held = np.flatnonzero(total)
-        return (held >> 1, held & 1, total[held].astype(np.int64)) if wide == 2 else (
-            held // wide, held % wide, total[held].astype(np.int64)
-        )  # fmt: skip
-    distinct, place = np.unique(word, return_inverse=True)
-    return distinct // wide, distinct % wide, np.bincount(place.reshape(-1), number).astype(np.int64)
+        word = np.flatnonzero(total)
+        total = total[word]
+    else:
+        word, place = np.unique(word, return_inverse=True)
+        total = np.bincount(place.reshape(-1), number)
+    return *np.divmod(word, wide), total.astype(np.int64)
 
 
 def marked(group: np.ndarray, many: int) -> np.ndarray:
+    """Of `many` groups, which are among these."""
     found = np.zeros(many, bool)
     found[group] = True
     return found

@@ -82,21 +82,27 @@ def of_values(name: str, code: np.ndarray, values: pl.Series, asked: Iterable[At
         covered if covered is not None else (np.arange(len(values)), np.arange(len(values)), len(values))
     )
     ends = None
-    numbers = numeric(values)
-    if numbers is not None:
-        ends = (numbers[value], numbers[value], numbers[value].astype(float))
+    if values.dtype.is_numeric():
+        numbers = numbers_of(values)
+        low, high = _around(numbers) if values.dtype.is_integer() else (numbers, numbers)
+        ends = (low[value], high[value], numbers[value].astype(float))
     weight = np.ones(len(label))
     weight[null[value] & (np.bincount(label, minlength=labels)[label] > 1)] = 0
     return merged(name, code, truths, null, label, value, labels, weight, ends)
 
 
-def numeric(values: pl.Series) -> np.ndarray | None:
-    """Numbers as whole or double ones; 0 stands for a missing one, which is never looked at."""
-    if not values.dtype.is_numeric():
-        return None
-    if values.dtype.is_integer() and values.dtype not in (pl.UInt64, pl.Int128):
-        return values.fill_null(0).cast(pl.Int64).to_numpy()
+def numbers_of(values: pl.Series) -> np.ndarray:
+    """Numbers as whole ones of 64 bits where all are, and as doubles; 0 stands for a missing one, which is never looked at."""
+    if values.dtype.is_integer():
+        whole = values.cast(pl.Int64, strict=False)
+        if whole.null_count() == values.null_count():
+            return whole.fill_null(0).to_numpy()
     return values.cast(pl.Float64).fill_null(0).to_numpy()
+
+
+def _around(whole: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Numbers between which whole ones lie: themselves, or, of doubles, which they were rounded to, the next ones."""
+    return (whole, whole) if whole.dtype.kind == "i" else (np.nextafter(whole, -np.inf), np.nextafter(whole, np.inf))
 
 
 def _of_series(atom: Atom, values: pl.Series) -> Truth:
@@ -169,10 +175,8 @@ def _cut(line: Stretches, constants: Sequence[Any]) -> tuple[np.ndarray, np.ndar
         if not line.whole:
             size = np.where((low == high) & (c <= d), 1.0, size)
         measure.append(np.where(np.isfinite(size), size, 0))
-        with np.errstate(
-            invalid="ignore"
-        ):  # of a range that has none of the piece: its ends are crossed, and may be infinite
-            mean.append(np.where(np.isfinite(c + d), (c + d) / 2, 0))
+        bounded = np.isfinite(c) & np.isfinite(d)  # a range that has none of the piece may have infinite ends, crossed
+        mean.append(np.where(bounded, c, 0) / 2 + np.where(bounded, d, 0) / 2)
     a, b, c, d = (np.array(side).T.reshape(len(line.lower), -1) for side in (lower, upper, measure, mean))
     return a, b, c, d
 

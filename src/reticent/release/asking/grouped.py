@@ -11,14 +11,14 @@ import polars as pl
 
 from reticent.errors import BundleDamaged
 from reticent.release.answer import NOTHING, Answer
-from reticent.release.asking.alike import Triple, counted, kinds_of, marked, met, numbers_in, numbers_of
+from reticent.release.asking.alike import Triple, counted, kinds_of, marked, met, numbers_in
 from reticent.release.asking.assignment import Groups
-from reticent.release.asking.axis import Axis, of_values
+from reticent.release.asking.axis import Axis, numbers_of, of_values
 from reticent.release.asking.condition import Condition
 from reticent.release.asking.independent import between, extreme, tidy
 from reticent.release.asking.laid import Laid, by_column, laid
 from reticent.release.asking.matched import Pairs
-from reticent.release.asking.rows import Listed, Rows
+from reticent.release.asking.rows import Listed, Rows, remembered
 
 LARGE = 64  # rows of a group: of groups as large as these on the average, few are left out by any condition
 FEW = 4  # groups are looked at alone where at most one row in so many may be selected
@@ -46,15 +46,14 @@ class Grouped:
         chances: Callable[[Triple, Triple, np.ndarray | None], Chances],
     ) -> Answer:
         """`chances`: of the rows and the published values of each group, those that are alike to the question taken together."""
-        spare = self.spare
+        spare = self.spare  # first, because it refuses what was forged
         sensitive = str(self.values.name)
         asked = by_column(condition)
         names = [name for name in dict.fromkeys([*asked, *([column] if column else [])]) if name != sensitive]
         cells = laid(self.rows, condition, names)
+        about = asked.get(sensitive, [])
         values = self.rows.kept(
-            sensitive,
-            asked.get(sensitive, []),
-            lambda atoms: of_values(sensitive, np.arange(len(self.values)), self.values, atoms),
+            sensitive, about, lambda: of_values(sensitive, np.arange(len(self.values)), self.values, about)
         )
         meets = met(cells, values, condition)
         if column == sensitive:
@@ -187,10 +186,9 @@ class Grouped:
         if len(first) == len(sort) and self.in_order:
             group, kind, many = self.held[0], sort[self.held[1]], self.held[2]
         else:
-            if (key := sort.tobytes()) not in self.merged:
-                self.merged.clear()
-                self.merged[key] = counted(self.held[0], sort[self.held[1]], self.held[2])
-            group, kind, many = self.merged[key]
+            group, kind, many = remembered(
+                self.merged, sort.tobytes(), 1, lambda: counted(self.held[0], sort[self.held[1]], self.held[2])
+            )
         return Pairs(Groups(rows, (group, first[kind], many), self.many, left), may, spare, low, high)
 
     @cached_property

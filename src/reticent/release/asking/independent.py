@@ -35,9 +35,7 @@ class Uncertain:
     must: np.ndarray
     low: np.ndarray | None = None
     high: np.ndarray | None = None
-    parts: tuple[np.ndarray, np.ndarray] | None = (
-        None  # (alike, pieces): the share at each piece, and the mean value there
-    )
+    parts: tuple[np.ndarray, np.ndarray] | None = None  # (alike, pieces): share and mean value at each piece
 
     @classmethod
     def of(cls, pieces: Pieces, cells: dict[str, np.ndarray], rows: np.ndarray, column: str | None) -> Uncertain:

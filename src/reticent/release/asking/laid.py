@@ -9,9 +9,8 @@ import numpy as np
 
 from reticent.release.asking.axis import Axis
 from reticent.release.asking.condition import Atom, Condition, atoms
-from reticent.release.asking.rows import Combined, Rows
+from reticent.release.asking.rows import DENSE, Combined, Rows, remembered
 
-DENSE = 1 << 23
 KEPT = 8  # sets of columns whose combinations are kept for the next question
 
 
@@ -49,12 +48,7 @@ def laid(rows: Rows, condition: Condition | None, names: Sequence[str]) -> Laid:
     """The columns in `names` as axes."""
     asked = by_column(condition)
     axes = tuple(rows.axis(name, asked.get(name, [])) for name in names)
-    combined = rows.combined.get(tuple(names))
-    if combined is None:
-        combined = _combined(axes, len(rows))
-        while len(rows.combined) >= KEPT:
-            rows.combined.pop(next(iter(rows.combined)), None)
-        rows.combined[tuple(names)] = combined
+    combined = remembered(rows.combined, tuple(names), KEPT, lambda: _combined(axes, len(rows)))
     return Laid(axes, {axis.name: axis.code[combined.first] for axis in axes}, combined)
 
 

@@ -18,6 +18,7 @@ import polars as pl
 from reticent.release.asking.assignment import Groups, best, summed_best
 
 ROUNDING = 2.0**-50
+HELD = 2.0**53  # doubles hold every whole number that is less
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +63,7 @@ class Pairs:
 
     def most_sum(self) -> float:
         value, rows, _ = self.chosen(self.high.astype(float), self.high)
-        return self.rounded(value) if rows else self.one_at_least()
+        return self.rounded(value if rows else self.one_at_least())
 
     def one_at_least(self) -> float:
         """Nothing selected would be best, and is NULL: the best with one pair selected, tried from the best pair on."""
@@ -92,7 +93,7 @@ class Pairs:
     def top(self) -> float:
         row, value = self.groups.together
         kept = self.may[row, value]
-        return float(self.high[row, value][kept].max())
+        return _outwards(float(self.high[row, value][kept].max()), np.inf)
 
     def least_max(self) -> float:
         """The least threshold that every selected number of some table keeps."""
@@ -105,7 +106,7 @@ class Pairs:
                 last = middle
             else:
                 first = middle + 1
-        return float(steps[first])
+        return _outwards(float(steps[first]), -np.inf)
 
     def keeps(self, most: float) -> bool:
         below = self.may & (self.low <= most)
@@ -113,11 +114,17 @@ class Pairs:
         return bool(summed_best(self.groups, np.where(below, 1.0, np.where(self.spare, 0.0, -far)))[0] >= 1)
 
     def rounded(self, value: float) -> float:
-        """Outwards, where the numbers are no whole ones."""
-        if (self.high[self.may] == np.rint(self.high[self.may])).all():
+        """Outwards, where the numbers are no whole ones, or their sum may be one that no double is."""
+        numbers, rows = self.high[self.may], float(self.groups.rows[2].sum())
+        most = float(np.abs(numbers).max())
+        if (numbers == np.rint(numbers)).all() and most * rows < HELD:
             return value
-        off = float(self.groups.rows[2].sum() + 4) * ROUNDING * float(np.abs(self.high[self.may]).max())
-        return value + off * (len(self.groups.rows[2]) + 1)
+        return value + (rows + 4) * ROUNDING * most * (len(self.groups.rows[2]) + 1)
+
+
+def _outwards(end: float, beyond: float) -> float:
+    """A number that may have been rounded when it became a double, as the next one in that direction."""
+    return end if abs(end) < HELD else float(np.nextafter(end, beyond))
 
 
 def _met(groups: Groups) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

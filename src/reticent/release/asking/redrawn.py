@@ -16,8 +16,7 @@ import polars as pl
 
 from reticent.errors import RequestError
 from reticent.release.answer import Answer
-from reticent.release.asking.alike import numbers_of
-from reticent.release.asking.axis import of_values
+from reticent.release.asking.axis import numbers_of, of_values
 from reticent.release.asking.condition import Condition
 from reticent.release.asking.laid import by_column, laid
 from reticent.release.asking.pieces import Pieces

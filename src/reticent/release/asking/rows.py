@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import chain
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import polars as pl
@@ -23,9 +23,25 @@ from reticent.release.reading.tree import Tree
 from reticent.table.types import typed
 
 DENSE = 1 << 23  # how far apart numbers lie that are counted without sorting
-TEXTS = 1 << 16  # that are listed
-KEPT = 16  # axes
+TEXTS = 1 << 16  # texts that are numbered by a list of them
+KEPT = 16  # axes that are kept for the next question
 FAR = 1 << 62  # where whole numbers end that may be anything
+Key = TypeVar("Key")
+Held = TypeVar("Held")
+
+UNREADABLE = (ValueError, IndexError, OverflowError, RecursionError, pl.exceptions.PolarsError)
+"""What reading a forged label may raise."""
+
+
+def remembered(held: dict[Key, Held], key: Key, most: int, make: Callable[[], Held]) -> Held:
+    """What was made for a key before, or is now; of more than so many, those that were made first are forgotten."""
+    found = held.get(key)
+    if found is None:
+        found = make()
+        while len(held) >= most:
+            held.pop(next(iter(held)), None)
+        held[key] = found
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +72,7 @@ class Listed:
     def of(cls, number: np.ndarray, many: int) -> Listed:
         until = np.append(0, np.cumsum(np.bincount(number, minlength=many)))
         order = np.empty(len(number), np.int64)
-        by_group(np.require(number, np.int64, ["C", "W"]), until[:-1].copy(), order)
+        by_group(np.arange(len(number)), np.require(number, np.int64, ["C", "W"]), until[:-1].copy(), order)
         return cls(order, until)
 
     def places(self, numbers: np.ndarray) -> np.ndarray:
@@ -90,17 +106,11 @@ class Rows:
         return self.numbered[name]
 
     def axis(self, name: str, asked: Sequence[Atom]) -> Axis:
-        return self.kept(name, asked, partial(self._axis, name))
+        return self.kept(name, asked, lambda: self._axis(name, asked))
 
-    def kept(self, name: str, asked: Sequence[Atom], make: Callable[[Sequence[Atom]], Axis]) -> Axis:
+    def kept(self, name: str, asked: Sequence[Atom], make: Callable[[], Axis]) -> Axis:
         """An axis that the question before needed too, as it was; GROUP BY asks the same of most columns again and again."""
-        found = self.axes.get((name, tuple(asked)))
-        if found is None:
-            found = make(asked)
-            while len(self.axes) >= KEPT:
-                self.axes.pop(next(iter(self.axes)), None)
-            self.axes[name, tuple(asked)] = found
-        return found
+        return remembered(self.axes, (name, tuple(asked)), KEPT, make)
 
     def _axis(self, name: str, asked: Sequence[Atom]) -> Axis:
         code, distinct = self.codes(name)
@@ -113,13 +123,7 @@ class Rows:
             if isinstance(column, Line) and column.kind != "ordinal":
                 return _of_line(name, code, column, extents, asked)
             return _of_members(entry, code, column, extents, asked)
-        except (
-            ValueError,
-            IndexError,
-            OverflowError,
-            RecursionError,
-            pl.exceptions.PolarsError,
-        ):  # they may quote a label
+        except UNREADABLE:  # their words may quote a label
             raise BundleDamaged(f"A label of column {name!r} cannot be read by the manifest.") from None
 
 
@@ -157,6 +161,11 @@ def _joined(shown: pl.Series, distinct: pl.Series) -> tuple[np.ndarray, pl.Serie
 
 def _of_line(name: str, code: np.ndarray, line: Line, extents: Sequence[Extent], asked: Sequence[Atom]) -> Axis:
     whole = line.kind == "date" or line.dtype.startswith(("Int", "UInt"))
+    if line.dtype == "UInt64" and any(e.form == "range" and 1 << 63 <= e.upper < 1 << 64 for e in extents):
+        raise RequestError(
+            f"Column {name!r} has ranges of whole numbers beyond 2^63, of which questions are not answered.",
+            attempt="a question about other columns.",
+        )
     ranges = [(e.lower, e.upper) if e.form == "range" else (-FAR, FAR) if whole else (-np.inf, np.inf) for e in extents]
     ends = np.array(ranges, np.int64 if whole else np.float64).reshape(-1, 2)
     stretches = Stretches(
@@ -200,9 +209,7 @@ def _members(extent: Extent, everything: np.ndarray, known: int, vague: bool) ->
         return everything
     if extent.form == "range":
         return everything[int(extent.lower) : int(extent.upper) + 1]
-    if (
-        vague and len(extent.leaves) > 1
-    ):  # of a hierarchy built from data, the manifest lists the leaves that are published
+    if vague and len(extent.leaves) > 1:  # the manifest lists only the published leaves of a hierarchy built from data
         return everything[:-1]
     return np.array(extent.leaves, np.int64)
 

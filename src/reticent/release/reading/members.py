@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
-from reticent.errors import RequestError
+from reticent.errors import RequestError, some
 from reticent.table.cells import Cells
 from reticent.table.domain import Domain
 
@@ -51,7 +51,7 @@ class Members:
         found = of[number[len(points) :]]
         if (found < 0).any():
             raise RequestError(
-                f"{int(self.people[found < 0].sum())} published row(s) are not in the source.",
+                f"{some(int(self.people[found < 0].sum()), 'published row', 'is', 'are')} not in the source.",
                 attempt="the data that the release was made from.",
             )
         return found
@@ -72,5 +72,7 @@ def codes_of(domain: Domain, series: pl.Series) -> np.ndarray:
     found = texts.replace_strict(known, default=-1, return_dtype=pl.Int64)
     coded = pl.select(pl.when(texts.is_null()).then(domain.null_code).otherwise(found)).to_series().to_numpy()
     if (coded < 0).any():
-        raise RequestError(f"Column {domain.name!r} holds {int((coded < 0).sum())} value(s) that the source lacks.")
+        raise RequestError(
+            f"Column {domain.name!r} holds {some(int((coded < 0).sum()), 'value')} that the source lacks."
+        )
     return coded

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from reticent.errors import RequestError
+from reticent.errors import RequestError, some
 from reticent.release.manifest import Manifest
 from reticent.table.types import typed
 
@@ -65,7 +65,9 @@ class Classes:
         rows = pl.DataFrame({"v": shown.cast(pl.String)})
         found = rows.join(table, on="v", how="left", maintain_order="left")["place"]
         if found.null_count():
-            raise RequestError(f"{found.null_count()} row(s) show a value that the release's domain lacks.")
+            raise RequestError(
+                f"{some(found.null_count(), 'row', 'shows', 'show')} a value that the release's domain lacks."
+            )
         return found.to_numpy()
 
     def maximised(self, seen: np.ndarray) -> np.ndarray:
@@ -97,7 +99,7 @@ def _classes(values: pl.Series, categories: Mapping[Any, Sequence[Any]] | None) 
                 of[place[str(value)]] = number
     if (of < 0).any():
         raise RequestError(
-            f"The categories leave out {int((of < 0).sum())} value(s) of the sensitive column.",
+            f"The categories leave out {some(int((of < 0).sum()), 'value')} of the sensitive column.",
             attempt="a class for every value.",
         )
     return of, tuple(categories)

@@ -1,0 +1,93 @@
+"""Files of columns, Parquet and Arrow, as a lazy frame that is read a span of rows at a time.
+
+Polars reads ahead of whoever takes its rows, by row groups: a dozen and more of them where an expression stands over the rows,
+which is all of many a wide table.  Here a span of SPAN bytes is read when the one before was handed over, in pieces of PIECE
+bytes, of which Polars holds some thirty, and a few more for each core.  What a row takes is known from the span before; the
+first has few rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import polars as pl
+
+from reticent.table.opened import suffix_of
+from reticent.table.several import ARROW
+
+SPAN = 1 << 26  # bytes in memory that are read at once
+PIECE = 1 << 22  # bytes of them that are handed over together
+FIRST = 1 << 22  # bytes of the first span, every value taken for VALUE
+VALUE = 24
+VIEW = 16  # bytes of a text beside its letters
+SMALL = 1 << 23  # bytes on disk of files that are scanned together
+GROWTH = 8  # how many times the rows of the span before the next one may have
+
+
+def scan_spans(paths: Sequence[Path], schema: pl.Schema, *, hive: bool = False) -> pl.LazyFrame:
+    """The rows of files that have one schema, in the order of the files."""
+    from polars.io.plugins import register_io_source
+
+    def pieces(
+        columns: list[str] | None, condition: pl.Expr | None, rows: int | None, size: int | None
+    ) -> Iterator[pl.DataFrame]:
+        names = list(schema) if columns is None else columns
+        beside = [] if condition is None else [name for name in condition.meta.root_names() if name not in names]
+        spans = Spans([*names, *beside], rows)
+        for some in _together(paths):
+            for frame in spans.of(_opened(some, schema, hive)):
+                found = frame if condition is None else frame.filter(condition)
+                yield from (found.select(names) if beside else found).iter_slices(spans.piece)
+
+    return register_io_source(pieces, schema=schema)
+
+
+class Spans:
+    """Some columns of scans that are read one after the other; `left`: no more rows than these."""
+
+    def __init__(self, names: list[str], left: int | None = None):
+        self.names, self.left = names, left
+        self.rows = self.piece = max(FIRST // (VALUE * max(len(names), 1)), 1)
+
+    def of(self, lazy: pl.LazyFrame) -> Iterator[pl.DataFrame]:
+        """The rows of a scan: a span of fewer than were asked for is the last."""
+        start = 0
+        while self.left != 0:
+            wanted = self.rows if self.left is None else min(self.rows, self.left)
+            frame = lazy.select(self.names).slice(start, wanted).collect()
+            start, last = start + len(frame), len(frame) < wanted
+            self.left = None if self.left is None else self.left - len(frame)
+            if len(frame):
+                self._learn(frame)
+                yield frame
+            if last:
+                return
+
+    def _learn(self, frame: pl.DataFrame) -> None:
+        """What a row takes says how many are read next."""
+        texts = sum(dtype in (pl.String, pl.Binary) for dtype in frame.dtypes)
+        size = max(frame.estimated_size() / len(frame) + VIEW * texts, 1)
+        self.rows, self.piece = max(min(int(SPAN / size), GROWTH * self.rows), 1), max(int(PIECE / size), 1)
+
+
+def _together(paths: Sequence[Path]) -> Iterator[list[Path]]:
+    """Files that are scanned together: where a span begins, the rows of all before it in the scan are counted anew."""
+    held, size = list[Path](), 0
+    for path in paths:
+        more = path.stat().st_size
+        if held and size + more > SMALL:
+            yield held
+            held, size = [], 0
+        held.append(path)
+        size += more
+    yield held
+
+
+def _opened(paths: list[Path], schema: pl.Schema, hive: bool) -> pl.LazyFrame:
+    """Some of the files; what their folders say has the types that it has in all."""
+    if suffix_of(paths[0]) in ARROW:
+        return pl.concat([pl.scan_ipc(path) for path in paths])
+    named = [part.partition("=")[0] for part in paths[0].parts[:-1] if "=" in part] if hive else []
+    types = {name: schema[name] for name in named if name in schema}
+    return pl.scan_parquet(paths, hive_partitioning=hive, hive_schema=types or None, glob=False)

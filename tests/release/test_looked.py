@@ -1,0 +1,97 @@
+"""Texts that are looked up piece by piece are written as texts that were listed beforehand are."""
+
+from __future__ import annotations
+
+from unittest import mock
+
+import numpy as np
+import polars as pl
+import pyarrow.parquet as pq
+import pytest
+
+from reticent.regional import labels
+from reticent.release.files import write_data, write_parts
+from reticent.release.rows import Beside, Coded, Looked, Piece, Rows
+from reticent.table.domain import RangeDomain
+from reticent.table.ends import NO_ENDS
+
+TEXTS = pl.Series("city", [f"city {at:03}" for at in range(300)])
+ROWS = 1_000
+
+
+class Pieces:
+    """Rows by number, in pieces of all sizes."""
+
+    def __init__(self, texts: pl.Series, cut: tuple[int, ...] = (1, 37, 400)):
+        self.rows, self.beside = ROWS, {"row": Beside(pl.Int64())}
+        numbers = np.random.default_rng(1).integers(0, len(texts), ROWS).astype(np.int32)
+        self.frame = pl.DataFrame({"row": np.arange(ROWS), "\x00l0": numbers})
+        self.cut = [0, *cut, ROWS]
+
+    def __iter__(self):
+        for start, end in zip(self.cut, self.cut[1:], strict=False):
+            yield Piece(slice(0, 0), self.frame[start:end])
+
+
+def both(texts: pl.Series) -> tuple[Rows, Rows, list[int]]:
+    """The same rows with their texts looked up, and listed; and how many were asked for at a time."""
+    asked: list[int] = []
+
+    def looked(numbers: np.ndarray) -> pl.Series:
+        asked.append(len(numbers))
+        return texts.gather(numbers)
+
+    beside, pieces = {"row": Beside(pl.Int64())}, Pieces(texts)
+    one = Rows({**beside, "city": Looked(looked, "\x00l0", bool(texts.null_count()))}, pieces)
+    other = Rows({**beside, "city": Coded(texts, np.zeros(0, np.int32), beside="\x00l0")}, pieces)
+    return one, other, asked
+
+
+@pytest.mark.parametrize(
+    "texts", [TEXTS, pl.concat([TEXTS, pl.Series("city", [None], dtype=pl.String)])], ids=["", "nulls"]
+)
+def test_the_file_holds_the_same_rows_and_each_row_group_lists_its_own_texts(texts, tmp_path):
+    one, other, asked = both(texts)
+    with mock.patch("reticent.release.row_groups.PIECE", 250):
+        write_data(tmp_path / "one.parquet", one, "parquet")
+        write_data(tmp_path / "other.parquet", other, "parquet")
+    assert pl.read_parquet(tmp_path / "one.parquet").equals(pl.read_parquet(tmp_path / "other.parquet"))
+    made, like = (pq.ParquetFile(tmp_path / f"{name}.parquet") for name in ("one", "other"))
+    assert made.schema_arrow == like.schema_arrow and made.num_row_groups == like.num_row_groups == 4
+    assert len(asked) == 4 and max(asked) <= 250
+
+
+@pytest.mark.parametrize("format", ["parquet", "csv"])
+def test_parts_and_csv_hold_the_same_rows(format, tmp_path):
+    one, other, _ = both(TEXTS)
+    for name, rows in (("one", one), ("other", other)):
+        write_parts([tmp_path / f"{name}-{at}" for at in range(4)], rows, format, 300)
+    for at in range(4):
+        assert (tmp_path / f"one-{at}").read_bytes() == (tmp_path / f"other-{at}").read_bytes()
+
+
+def test_a_text_that_looks_like_a_formula_is_seen_and_quoted(tmp_path):
+    one, other, _ = both(pl.Series("city", ["Ulm", "=1+1"]))
+    for quote in (False, True):
+        assert write_data(tmp_path / "one.csv", one, "csv", quote=quote)
+        write_data(tmp_path / "other.csv", other, "csv", quote=quote)
+        assert (tmp_path / "one.csv").read_bytes() == (tmp_path / "other.csv").read_bytes()
+
+
+@pytest.mark.parametrize("null", [False, True])
+def test_labels_of_regions_are_numbered_alike_and_looked_up_a_few_at_a_time(null, tmp_path):
+    texts = [f"[{low}, {low + 7}]" for low in range(90)]
+    for region in range(3):
+        labels.write(tmp_path, region, (["x"], [*texts[region * 20 : region * 20 + 50], *([None] if null else [])]))
+    domain = RangeDomain(
+        "age", "Int64", tuple(map(str, range(100))), null, np.zeros(0), "numeric", np.arange(100), (0, 99), NO_ENDS
+    )
+    with mock.patch("reticent.regional.labels._AT_ONCE", 16):
+        told = labels.numbered(tmp_path, 1, domain, 3)
+        whole = labels.of_column(tmp_path, 1)
+        assert whole.to_list() == [*sorted(texts), *([None] if null else [])]
+        for wanted in ([], [0], [15, 16, 17], [3, 40, 89], list(range(len(whole)))):
+            assert labels.looked_up(tmp_path, 1, np.array(wanted, np.int64)).to_list() == [whole[at] for at in wanted]
+    assert sorted(told, key=str) == ["0", "96", *([None] if null else [])]
+    asked = labels.read(tmp_path, 2)[1]
+    assert whole.gather(labels.numbers(whole, asked)).to_list() == asked
