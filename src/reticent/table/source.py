@@ -157,7 +157,7 @@ def _of_file(source: Source, by_pieces: bool) -> pl.LazyFrame:
         lazy = _scanned(files, source)
         schema = lazy.collect_schema()
         if by_pieces and suffix in PARQUET | ARROW:
-            lazy = scan_spans(files.paths, schema, hive=files.hive)
+            lazy = scan_spans(files.paths, schema, hive=bool(files.keys))
     except (pl.exceptions.PolarsError, OSError) as error:
         raise SourceError(
             f"The file {name} cannot be read as {suffix[1:]}: {type(error).__name__}.",
