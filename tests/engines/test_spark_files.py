@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import shutil
 from datetime import datetime, time
 from pathlib import Path
 
@@ -12,7 +13,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import reticent as rt
+from reticent.engines.spark import session as sessions
 from reticent.engines.spark import texts
+from reticent.engines.spark.shipped import archived
 from reticent.errors import ColumnError, SourceError, SourceUnreachable
 from tests.engines.clusters import spark
 from tests.engines.sameness import rows_of, stated
@@ -185,3 +188,13 @@ def test_a_frame_of_spark_with_types_of_its_own_is_published_without_them():
     assert rt.publish(job, frame=frame, engine=spark()).manifest.rows == 48
     with pytest.raises(ColumnError, match=r"'span' \(insensitive\) has the type Object"):
         rt.publish(job.at(columns={**columns, "span": rt.insensitive()}), frame=frame, engine=spark())
+
+
+def test_the_package_is_shipped_from_a_folder_of_any_name(tmp_path, monkeypatch):
+    session = spark().scan(rt.Source(), pl.DataFrame({"a": [1]})).session
+    place = tmp_path / "a b#c 50%" / "reticent.zip"
+    place.parent.mkdir()
+    shutil.copy(archived()[0], place)
+    monkeypatch.setattr(sessions, "archived", lambda: (place, "reticent-elsewhere"))
+    monkeypatch.setattr(sessions, "_asked", {})
+    assert sessions.each(session, True, len, [("abc",), ("a",)]) == [3, 1]

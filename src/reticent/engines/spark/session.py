@@ -181,7 +181,7 @@ def _shipped(session: Any, ship: bool) -> str:
         if ship:
             path, name = archived()
             with answering("Shipping the package"):
-                context.addArchive(f"{path}#{name}")
+                context.addArchive(f"{path.resolve().as_uri()}#{name}")  # an address: its folder may be called anything
         _refuse_unlike(context, ship)
         _asked[key] = name
     return _asked[key]
