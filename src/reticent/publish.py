@@ -14,7 +14,6 @@ from typing import Any
 from reticent import __version__, catalogue, registry
 from reticent.audit.result import Audit
 from reticent.door import a_job, a_ledger, an_engine, called, door, flag, optional, path, whole
-from reticent.engines.changed import Stamp
 from reticent.engines.engine import PLAINLY, Counted, Engine, Progress, Working
 from reticent.errors import ColumnError
 from reticent.gate import handed, passed, recount
@@ -46,6 +45,7 @@ from reticent.table.joint import jointly
 from reticent.table.label_styles import tightened
 from reticent.table.roles import Column, Role, resolve, with_role
 from reticent.table.spelling import spelled_alike
+from reticent.table.stamped import Stamp
 from reticent.table.supported import refuse_unsupported
 from reticent.together import Joining, joined
 

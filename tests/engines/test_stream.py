@@ -280,6 +280,26 @@ def test_batches_are_the_same_by_every_engine_and_stream_reads_none_of_them_whol
         assert Counter(rt.open(tmp_path / engine / str(day)).frame().rows()) == Counter(alone.frame().rows())
 
 
+def test_batches_of_a_source_that_changes_meanwhile_end_before_the_next_one(table, job, tmp_path):
+    path = tmp_path / "people.csv"
+    table.with_columns(day=pl.int_range(pl.len()) % 2).write_csv(path)
+
+    def grown(stage: str) -> None:
+        if stage == "batch 2 of 2":
+            path.write_text(path.read_text() + path.read_text().split("\n", 1)[1])
+
+    wanted = job.at(source=str(path), release=rt.Output(undeclared="drop"))
+    for engine in ("local", "stream"):
+        how = {"engine": engine, "ledger": tmp_path / f"ledger {engine}", "progress": grown}
+        if engine == "local":  # which holds them
+            found = rt.publish_batches(wanted, "day", tmp_path / engine, **how)
+            assert [one["rows"] for one in found["batches"]] == [300, 300]
+            continue
+        with pytest.raises(SourceError, match="changed while it was published"):
+            rt.publish_batches(wanted, "day", tmp_path / engine, **how)
+        assert not (tmp_path / engine / "1").exists()
+
+
 @pytest.mark.parametrize("engine", ["local", "stream"])
 @pytest.mark.parametrize("dtype", [pl.Datetime("ns"), pl.Datetime("ns", "UTC"), pl.Time])
 def test_batches_by_moments_that_differ_by_nanoseconds_hold_their_own_rows_only(engine, dtype, table, job, tmp_path):
