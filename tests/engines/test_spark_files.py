@@ -47,7 +47,7 @@ def alike(path: Path, more: dict | None = None, **source) -> rt.Release | str:
     return other
 
 
-NAMES = ["a b", "ü", "50%", "a%20b", "day=1", "a#b?c", "a[1]", "a{1,2}*"]
+NAMES = ["a b ü 50%", "a%20b#c?", "day=1 [1]{2,3}*"]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -68,36 +68,31 @@ def test_files_in_folders_below_are_read_and_hidden_ones_are_not(tmp_path):
         for part, place in ((PEOPLE[:20], "a"), (PEOPLE[20:], "below/b"), (PEOPLE, "_temporary/c"), (PEOPLE, ".d")):
             getattr(part, f"write_{kind}")(tmp_path / kind / f"{place}.{kind}")
         assert alike(tmp_path / kind).manifest.rows == len(PEOPLE)
-        assert alike(tmp_path / kind / "**" / f"[ab].{kind}").manifest.rows == len(PEOPLE)
 
 
-HIVES = {
-    "whole numbers": ["1", "02", "__HIVE_DEFAULT_PARTITION__"],
-    "numbers": ["1e5", "2"],
-    "truth": ["true", "false"],
-    "days": ["2020-01-31", "2021-02-01"],
-    "moments": ["2020-01-31 10%3A00%3A00", "2020-01-31 11%3A30%3A00"],
-    "texts": ["+1", "a%2Fb", "__HIVE_DEFAULT_PARTITION__"],
+HIVE = {
+    "whole": ["1", "02", "__HIVE_DEFAULT_PARTITION__"],
+    "number": ["1e5", "2", "3.5"],
+    "truth": ["true", "false", "__HIVE_DEFAULT_PARTITION__"],
+    "day": ["2020-01-31", "2021-02-01", "2021-02-02"],
+    "moment": ["2020-01-31 10%3A00%3A00", "2020-01-31 11%3A30%3A00", "2020-02-01 00%3A00%3A00"],
+    "text": ["+1", "a%2Fb", "__HIVE_DEFAULT_PARTITION__"],
 }
 
 
-@pytest.mark.parametrize("kind", HIVES)
-def test_folders_of_a_hive_say_the_same_values(kind, tmp_path):
-    for at, value in enumerate(HIVES[kind]):
-        (tmp_path / "in" / f"said={value}").mkdir(parents=True)
-        part = PEOPLE.filter(pl.col("q") % len(HIVES[kind]) == at)
-        part.write_parquet(tmp_path / "in" / f"said={value}" / "part.parquet")
-    found = alike(tmp_path / "in", {"said": rt.insensitive(acknowledge=True)})
-    assert found.frame()["said"].n_unique() == len(HIVES[kind])
+def test_folders_of_a_hive_say_the_same_values(tmp_path):
+    for at in range(3):
+        place = tmp_path.joinpath("in", *(f"{name}={values[at]}" for name, values in HIVE.items()))
+        place.mkdir(parents=True)
+        PEOPLE.filter(pl.col("q") % 3 == at).write_parquet(place / "part.parquet")
+    found = alike(tmp_path / "in", dict.fromkeys(HIVE, rt.insensitive(acknowledge=True)))
+    assert found.frame().select(pl.col(*HIVE).n_unique()).row(0) == (3,) * len(HIVE)
 
 
 CSVS = {
-    "blank lines": TEXT.replace("\n", "\n\n", 2).encode(),
-    "a short row": (TEXT + "20,a\n").encode(),
     "bytes that are not UTF-8": TEXT.replace("n0a", "\udce9").encode(errors="surrogateescape"),
+    "blank lines": TEXT.replace("\n", "\n\n", 2).encode(),
     "line ends within quotes": TEXT.replace("n0a", '"x\r\ny"').replace("d\n", "d\r\n").encode(),
-    "a mark before the first name": b"\xef\xbb\xbf" + TEXT.encode(),
-    "nothing": b"",
 }
 
 
@@ -107,7 +102,7 @@ def test_a_csv_is_read_or_refused_as_by_local(name, tmp_path):
     alike(tmp_path / "people.csv")
 
 
-@pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "utf-16-le", "utf8"])
+@pytest.mark.parametrize("encoding", ["cp1252", "utf8"])
 def test_any_encoding_is_read(encoding, tmp_path):
     (tmp_path / "people.csv").write_bytes(TEXT.replace("n0a", "é").encode(encoding))
     assert "é" in alike(tmp_path / "people.csv", encoding=encoding).frame()["note"]
@@ -160,8 +155,7 @@ def test_moments_of_a_zone_and_old_moments_are_read(tmp_path):
         use_deprecated_int96_timestamps=True,
     )  # fmt: skip
     for name in ("zoned", "old"):
-        for role in (rt.quasi(), rt.identifying()):
-            alike(tmp_path / f"{name}.parquet", {"when": role})
+        alike(tmp_path / f"{name}.parquet", {"when": rt.quasi()})
 
 
 def test_a_column_that_spark_does_not_read_is_refused_by_name_where_it_is_asked_for(tmp_path):
