@@ -35,6 +35,7 @@ from reticent.table.carried import NEAR_UNIQUE
 from reticent.table.codec import COUNT
 from reticent.table.header import known
 from reticent.table.roles import Column, Role, resolve, with_role
+from reticent.table.stamped import Stamp
 
 SUMMARY = "batches.json"
 _ROWS = "\x00rows"
@@ -73,7 +74,9 @@ def publish_batches(
     refuse_overlap(to, book.folder)
     recover(book.folder, [to])
     progress("reading")
-    rows = worker.held(worker.scan(job.source, frame))
+    source, scanned = job.source if frame is None else None, worker.scan(job.source, frame)
+    rows = worker.held(scanned)
+    stamp = Stamp.of(source if rows is scanned else None)  # rows in memory stay what they are
     names = rows.collect_schema().names()
     if by not in names:
         seen = None if worker.distributed else rows
@@ -83,7 +86,6 @@ def publish_batches(
     _refuse_telling(by, values, columns.get(by))
     parts = list(_parts(worker, rows, by, values, keep=by in columns))
     _refuse_places(to, [part.name for part in parts], force)
-    source = job.source if frame is None else None
     counted = worker.tallied(rows, [*with_role(columns, Role.QUASI), *with_role(columns, Role.SENSITIVE)])
     whole = Rows(counted.drop(COUNT), counted[COUNT].to_numpy(), source)
     book.refuse_again(to, whole, again)
@@ -92,6 +94,7 @@ def publish_batches(
         progress(Step(f"batch {at + 1} of {len(parts)}", at / len(parts)))
         number = None if seed is None else seed + at
         how: dict[str, Any] = {"seed": number, "force": force, "again": again, "ledger": book, "engine": engine}
+        stamp.refuse_changed()
         batches.append(_publish_one(job, part, to / part.name, **how))
     found = _summary(by, batches)
     _write_summary(to, found)
@@ -171,8 +174,9 @@ def _parts(worker: Any, rows: Any, by: str, values: pl.DataFrame, *, keep: bool)
     """Each batch, in the order of the column's values."""
     columns = [name for name in rows.collect_schema().names() if keep or name != by]
     seen: set[str] = {SUMMARY, PLACE}  # the owner's folder has the batches' notes beside these
-    for value, many in values.select(by, _ROWS).iter_rows():
-        name = re.sub(r"[^A-Za-z0-9._-]+", "-", str(value)).strip("-.") or "batch"
+    for at, many in enumerate(values[_ROWS]):
+        value = values[by][at : at + 1]
+        name = re.sub(r"[^A-Za-z0-9._-]+", "-", str(value.item())).strip("-.") or "batch"
         while name in seen:
             name += "-2"
         seen.add(name)

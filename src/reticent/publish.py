@@ -45,10 +45,9 @@ from reticent.table.joint import jointly
 from reticent.table.label_styles import tightened
 from reticent.table.roles import Column, Role, resolve, with_role
 from reticent.table.spelling import spelled_alike
+from reticent.table.stamped import Stamp
 from reticent.table.supported import refuse_unsupported
-from reticent.together import Joining
-
-TOLD = 6  # sentences about earlier releases that are told while it works
+from reticent.together import Joining, joined
 
 
 @door(
@@ -77,6 +76,7 @@ def publish(
         return _by_regions(job, frame, target, seed, worker, ledger, progress, **keeping)
     begun = begin(target, ledger, force)
     progress(Step("reading", 0))
+    stamp = Stamp.of(job.source if frame is None else None)
     with scratch_of(target) as room:
         lazy, looked, counted = counted_by(worker, job, frame, how := Working(progress, room))
         rows, rng = Rows(counted.combinations, counted.times, job.source if frame is None else None), Random.of(seed)
@@ -87,7 +87,7 @@ def publish(
         progress(Step("writing", end))
         with staged_for(target) as staged:
             fields = {**declared(job, rng, counted.cells), **writer.fields(counted.carried_types)}
-            with writing(target):
+            with writing(target), stamp.unchanged(counted.columns):
                 pieces = writer.frames(worker.apply(counted, writer.recipe, rng, lazy, writer.place, how))
                 bundle.write(staged, pieces, fields, job.release.format)
                 del pieces
@@ -105,6 +105,7 @@ def _by_regions(
     target = refuse_regions(job, to)
     begun = begin(target, ledger, keeping["force"])
     progress(Step("reading", 0))
+    stamp = Stamp.of(job.source if frame is None else None)
     with scratch_of(target) as room:
         lazy, columns = read(job, frame, worker)
         looked = worker.look(lazy, columns, how := Working(progress, room))
@@ -116,21 +117,12 @@ def _by_regions(
         progress(Step("writing", 0.6))
         with staged_for(target) as staged:
             fields = {**declared(job, rng, plan.cells), **plan.writer.fields()}
-            with writing(target):
+            with writing(target), stamp.unchanged(columns):
                 bundle.write(staged, plan.frames(), fields, job.release.format)
             progress(Step("auditing", 0.8))
             found = passed(plan.audited(staged), job)
             noticed = [*begun, *looked.notices, *_noticed(job, plan.cells), *plan.wider()]
             return keep(staged, target, to_own(job, rows, found, noticed, worker, frame), ledger, progress, **keeping)
-
-
-def joined(joining: Joining, staged: Path, ledger: Any, progress: Progress) -> tuple[str, ...]:
-    """What this release and earlier ones of the same people say together, told before anything is kept; or a refusal."""
-    progress(Step("joining with earlier releases", 0.95))
-    said = joining(staged, Ledger.of(ledger))
-    for line in said[-TOLD:]:  # the last one says what they say together; all of them are kept as notices
-        progress(line)
-    return tuple(said)
 
 
 def begin(target: Path | None, ledger: Any, force: bool) -> list[str]:

@@ -21,6 +21,18 @@ from reticent.opened import Release
 from reticent.owner.fingerprint import Rows
 from reticent.owner.ledger import Ledger, Repeat
 from reticent.owner.places import digest_of
+from reticent.step import Progress, Step
+
+TOLD = 6  # sentences about earlier releases that are told while it works
+
+
+def joined(joining: Joining, staged: Path, ledger: Any, progress: Progress) -> tuple[str, ...]:
+    """What this release and earlier ones of the same people say together, told before anything is kept; or a refusal."""
+    progress(Step("joining with earlier releases", 0.95))
+    said = joining(staged, Ledger.of(ledger))
+    for line in said[-TOLD:]:  # the last one says what they say together; all of them are kept as notices
+        progress(line)
+    return tuple(said)
 
 
 @dataclass(frozen=True, eq=False)

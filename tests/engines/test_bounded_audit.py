@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 
 import reticent as rt
 from reticent import catalogue
+from reticent.audit.reading import is_little
 from reticent.errors import AuditFailed, JobError
 from tests.contract import pairs
 from tests.contract.pairs import Pair, drafted
@@ -165,3 +167,15 @@ def test_a_forged_release_is_found_alike_in_one_part_and_in_many(method, forged,
     folder = FORGED[forged](release, source, tmp_path)
     found = compared(folder, source)
     assert isinstance(found, str) or found["kept"] is False or not found["source"]["passed"]
+
+
+def test_a_packed_source_is_as_large_as_what_it_opens_to(tmp_path):
+    text = "q,s\n" + "1,flu\n" * 100_000
+    (tmp_path / "people.csv").write_text(text)
+    (tmp_path / "people.csv.gz").write_bytes(gzip.compress(text.encode()))
+    for little in (1 << 20, 1 << 26, 3 << 30):
+        with mock.patch("reticent.audit.reading.LITTLE", little):
+            plain, packed = (
+                is_little(rt.Source(path=str(tmp_path / name))) for name in ("people.csv", "people.csv.gz")
+            )
+        assert plain == packed == (little > 1 << 20)

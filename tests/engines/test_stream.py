@@ -191,6 +191,25 @@ def test_a_source_that_changes_while_it_is_published_is_refused(engine, change, 
 
 
 @pytest.mark.parametrize("engine", ["local", "stream"])
+@pytest.mark.parametrize("form", ["a file", "a folder"])
+def test_carried_values_that_change_while_they_are_published_are_refused_though_every_cell_is_the_same(
+    engine, form, table, carrying, tmp_path
+):
+    path = tmp_path / "in" / "people.csv"
+    path.parent.mkdir()
+    table.with_columns(note=pl.lit("x")).write_csv(path)
+
+    def rewritten(stage: str) -> None:
+        if stage == "writing":
+            table.write_csv(path)  # names, where nothing near-unique was
+
+    job = carrying.at(source=str(path if form == "a file" else path.parent))
+    with in_pieces(), pytest.raises(SourceError, match="changed while it was published"):
+        rt.publish(job, to=tmp_path / "out", ledger=tmp_path / "ledger", engine=engine, progress=rewritten)
+    assert {entry.name for entry in tmp_path.iterdir()} <= {"in", "ledger"}
+
+
+@pytest.mark.parametrize("engine", ["local", "stream"])
 def test_a_source_that_vanishes_while_it_is_published_is_refused(engine, table, carrying, tmp_path):
     path = tmp_path / "people.parquet"
     table.write_parquet(path)
@@ -210,6 +229,15 @@ def test_stream_reads_a_csv_and_writes_one(table, carrying, tmp_path):
     with in_pieces():
         one, other = rt.publish(job, seed=1), rt.publish(job, seed=1, engine="stream")
     assert Counter(one.frame().rows()) == Counter(other.frame().rows())
+
+
+@pytest.mark.parametrize("engine", ["local", "stream"])
+def test_a_release_may_be_in_a_place_of_any_name(engine, table, carrying, tmp_path):
+    with in_pieces():
+        place = tmp_path / "a [1]*" / "day=1 {2}"
+        place.parent.mkdir()
+        rt.publish(carrying, frame=table, to=place, ledger=tmp_path / "ledger", engine=engine)
+        assert rt.audit(place, source=table).kept and len(rt.open(place).frame()) == len(table)
 
 
 def test_an_engine_that_is_not_known_is_named_with_those_that_are(table, job):
@@ -250,6 +278,36 @@ def test_batches_are_the_same_by_every_engine_and_stream_reads_none_of_them_whol
     for day in range(3):
         alone = rt.publish(wanted, frame=table.filter(pl.int_range(pl.len()) % 3 == day), seed=4 + day)
         assert Counter(rt.open(tmp_path / engine / str(day)).frame().rows()) == Counter(alone.frame().rows())
+
+
+def test_batches_of_a_source_that_changes_meanwhile_end_before_the_next_one(table, job, tmp_path):
+    path = tmp_path / "people.csv"
+    table.with_columns(day=pl.int_range(pl.len()) % 2).write_csv(path)
+
+    def grown(stage: str) -> None:
+        if stage == "batch 2 of 2":
+            path.write_text(path.read_text() + path.read_text().split("\n", 1)[1])
+
+    wanted = job.at(source=str(path), release=rt.Output(undeclared="drop"))
+    for engine in ("local", "stream"):
+        how = {"engine": engine, "ledger": tmp_path / f"ledger {engine}", "progress": grown}
+        if engine == "local":  # which holds them
+            found = rt.publish_batches(wanted, "day", tmp_path / engine, **how)
+            assert [one["rows"] for one in found["batches"]] == [300, 300]
+            continue
+        with pytest.raises(SourceError, match="changed while it was published"):
+            rt.publish_batches(wanted, "day", tmp_path / engine, **how)
+        assert not (tmp_path / engine / "1").exists()
+
+
+@pytest.mark.parametrize("engine", ["local", "stream"])
+@pytest.mark.parametrize("dtype", [pl.Datetime("ns"), pl.Datetime("ns", "UTC"), pl.Time])
+def test_batches_by_moments_that_differ_by_nanoseconds_hold_their_own_rows_only(engine, dtype, table, job, tmp_path):
+    moments = pl.Series("day", [at % 2 for at in range(len(table))]).cast(pl.Int64).cast(dtype)
+    wanted = job.at(release=rt.Output(undeclared="drop"))
+    how = {"frame": table.with_columns(moments), "engine": engine, "ledger": tmp_path / "ledger"}
+    found = rt.publish_batches(wanted, "day", tmp_path / "out", **how)
+    assert [(one["source_rows"], one["rows"]) for one in found["batches"]] == [(300, 300), (300, 300)]
 
 
 KINDS = {

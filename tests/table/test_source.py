@@ -204,3 +204,10 @@ def test_arrow_tables_keep_their_names_and_nulls():
         "x",
         None,
     ]
+
+
+def test_what_of_pyarrow_is_no_table_is_refused_by_its_type():
+    table = pa.table({"q": [1, 2], "s": ["a", "b"]})
+    for frame in (table.to_reader(), table.column("q"), table.column("q").chunk(0)):
+        with pytest.raises(SourceError, match=f"type '{type(frame).__name__}' is not supported"):
+            scan(Source(), frame)

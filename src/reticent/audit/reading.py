@@ -11,7 +11,9 @@ import polars as pl
 from reticent.errors import ComparisonFailed, listed, some
 from reticent.release.manifest import ColumnEntry
 from reticent.release.sound import COPIES, LITTLE, WIDTH
+from reticent.table.opened import opened
 from reticent.table.several import CSV, PARQUET, files_of
+from reticent.table.sized import size_of
 from reticent.table.source import Source, collect, scan
 from reticent.table.written import Table, as_stated
 
@@ -47,7 +49,7 @@ def is_little(source: Source, frame: Any = None) -> bool:
 
 def _in_memory(path: Path, suffix: str) -> float:
     """About how many bytes the rows of a file take when they are read; of other files than Parquet and CSV, none is large."""
-    size = path.stat().st_size
+    size = size_of(path)
     if suffix in PARQUET:
         import pyarrow.parquet as pq
 
@@ -55,11 +57,11 @@ def _in_memory(path: Path, suffix: str) -> float:
             found = pq.read_metadata(path)
         except (OSError, ValueError):
             return 0  # whoever reads it says why it cannot be read
-        opened = sum(found.row_group(group).total_byte_size for group in range(found.num_row_groups))
-        return opened + WIDTH * found.num_columns * found.num_rows
+        held = sum(found.row_group(group).total_byte_size for group in range(found.num_row_groups))
+        return held + WIDTH * found.num_columns * found.num_rows
     if suffix not in CSV or size * (2 + WIDTH) * COPIES <= LITTLE:
         return 2 * size if suffix in CSV else 0
-    with open(path, "rb") as handle:
+    with opened(path) as handle:
         begin = handle.read(1 << 20)
     fields = 1 + max(begin[: begin.find(b"\n")].count(mark) for mark in (b",", b";", b"\t", b"|"))
     return 2 * size + WIDTH * fields * size / (len(begin) / max(begin.count(b"\n"), 1))

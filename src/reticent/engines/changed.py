@@ -10,6 +10,7 @@ import numpy as np
 from reticent.engines.locate import NOWHERE
 from reticent.errors import SourceError
 from reticent.table.cells import Cells
+from reticent.table.stamped import changed as changed
 
 
 class Tally:
@@ -38,11 +39,3 @@ def read_again() -> Iterator[None]:
         yield
     except SourceError:
         raise changed() from None
-
-
-def changed() -> SourceError:
-    return SourceError(
-        "The source changed while it was published, or is gone.",
-        why="Its rows were counted first and read again to be published, and the two do not agree.",
-        attempt="publishing when nobody writes to it, or a copy of it.",
-    )

@@ -90,8 +90,8 @@ class Engine(Protocol):
     def tallied(self, rows: Any, names: list[str]) -> pl.DataFrame:
         """The distinct combinations of some columns; the last column says how many rows have each."""
 
-    def cut(self, rows: Any, by: str, value: Any, names: list[str]) -> Any:
-        """Some columns of the rows that have that value in a column: what `scan` takes for a frame."""
+    def cut(self, rows: Any, by: str, value: pl.Series, names: list[str]) -> Any:
+        """Some columns of the rows that have that value, the only one of a series, in a column: what `scan` takes for a frame."""
 
     def apply(
         self,

@@ -66,6 +66,13 @@ def tallied(lazy: pl.LazyFrame, names: list[str]) -> pl.DataFrame:
     return collect(counted, "Counting the rows", engine="streaming")
 
 
+def cut(lazy: pl.LazyFrame, by: str, value: pl.Series, names: list[str]) -> pl.LazyFrame:
+    """Some columns of the rows with that value.  Python's own moments have no nanoseconds: these are compared as numbers."""
+    if isinstance(value.dtype, pl.Datetime | pl.Time):
+        return lazy.filter(pl.col(by).to_physical() == value.to_physical().item()).select(names)
+    return lazy.filter(pl.col(by) == value.item()).select(names)
+
+
 def apply(counted: Counted, recipe: Recipe, rng: Random, lazy: pl.LazyFrame, place: np.ndarray | None = None) -> Whole:
     """The recipe's entry of each published row in shuffled order, and the carried columns beside it.
 
@@ -170,8 +177,8 @@ class Local:
     def tallied(self, rows: pl.LazyFrame, names: list[str]) -> pl.DataFrame:
         return tallied(rows, names)
 
-    def cut(self, rows: pl.LazyFrame, by: str, value: Any, names: list[str]) -> pl.LazyFrame:
-        return rows.filter(pl.col(by) == value).select(names)
+    def cut(self, rows: pl.LazyFrame, by: str, value: pl.Series, names: list[str]) -> pl.LazyFrame:
+        return cut(rows, by, value, names)
 
     def apply(
         self,

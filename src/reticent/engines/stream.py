@@ -99,8 +99,8 @@ class Stream:
     def tallied(self, rows: pl.LazyFrame, names: list[str]) -> pl.DataFrame:
         return local.tallied(rows, names)
 
-    def cut(self, rows: pl.LazyFrame, by: str, value: Any, names: list[str]) -> pl.LazyFrame:
-        return rows.filter(pl.col(by) == value).select(names)
+    def cut(self, rows: pl.LazyFrame, by: str, value: pl.Series, names: list[str]) -> pl.LazyFrame:
+        return local.cut(rows, by, value, names)
 
     def apply(
         self,

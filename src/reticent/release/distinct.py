@@ -35,7 +35,7 @@ def distinct_rows(path: Path | Sequence[Path], names: list[str]) -> tuple[pl.Dat
     import pyarrow.parquet as pq
 
     paths = [path] if isinstance(path, Path) else path
-    schema, types = pq.read_schema(paths[0]), pl.read_parquet_schema(paths[0])
+    schema, types = pq.read_schema(paths[0]), _types(paths[0])
     texts = [name for name in names if pa.types.is_string(schema.field(name).type)]
     columns = [_Column() for _ in names]
     tallies: Tallies | Wide = Tallies(len(names))
@@ -55,6 +55,12 @@ def distinct_rows(path: Path | Sequence[Path], names: list[str]) -> tuple[pl.Dat
         series = pl.Series(name, list(column.number), dtype=types[name])  # not by pa.array: it would load pandas
         frame[name] = series.gather(codes[:, place])
     return pl.DataFrame(frame), times
+
+
+def _types(path: Path) -> pl.Schema:
+    return pl.scan_parquet(
+        path, glob=False, hive_partitioning=False
+    ).collect_schema()  # marks of a pattern may be its name
 
 
 class _RowGroups:

@@ -22,10 +22,14 @@ _PATTERN = "*?["
 
 @dataclass(frozen=True)
 class Files:
-    """The files of a source, all of one kind; `hive`: folders above them say the values of further columns."""
+    """The files of a source, all of one kind; of a folder, its `root`.
+
+    `keys`: the columns whose values are said by folders between the root and each file, as Hive lays them out.
+    """
 
     paths: tuple[Path, ...]
-    hive: bool = False
+    root: Path | None = None
+    keys: tuple[str, ...] = ()
 
     @property
     def suffix(self) -> str:
@@ -65,8 +69,35 @@ def _together(path: Path, found: Iterable[Path], root: Path | None = None) -> Fi
             f"The files of {path} are not of one kind.", why=f"There are {listed(sorted(one or 'others' for one in kinds))}.",
             attempt="a pattern that names some of them, such as *.parquet.",
         )  # fmt: skip
-    hive = root is not None and kinds == {"Parquet"} and any("=" in part for part in _below(paths[0], root)[:-1])
-    return Files(paths, hive)
+    return Files(paths, root, _keys(path, paths, root) if root is not None and kinds == {"Parquet"} else ())
+
+
+def _keys(path: Path, paths: Sequence[Path], root: Path) -> tuple[str, ...]:
+    """The columns that folders say, which must be the same for every file: rows of the others would have no value, or be lost."""
+    said = {tuple(_key(part) for part in _below(one, root)[:-1] if "=" in part) for one in paths}
+    if len(said) > 1:
+        known = sorted({name for keys in said for name in keys})
+        raise SourceError(
+            f"Some files of {path} are in folders that say a value of {listed(known)}, and some are not.",
+            attempt="all files in folders of the same columns, or a pattern that names some of them.",
+        )
+    return said.pop()
+
+
+def _key(part: str) -> str:
+    return part.split("=", 1)[0]
+
+
+def refuse_above(root: Path, keys: Sequence[str], columns: Iterable[str]) -> list[str]:
+    """Columns that folders above the source say, which are none of it; refused where they would stand for one that is."""
+    above = [_key(part) for part in root.parts if "=" in part]
+    if taken := [name for name in above if name in {*keys, *columns}]:
+        raise SourceError(
+            f"{root.name} lies in a folder that says a value of {listed(taken)}, which the source has itself.",
+            why="Every row would have the folder's value.",
+            attempt="a link to the source from elsewhere, or another place for it.",
+        )
+    return above
 
 
 def _below(path: Path, root: Path | None) -> tuple[str, ...]:
@@ -78,8 +109,11 @@ def _kind(path: Path) -> str:
     return next((name for name, known in (("CSV", CSV), ("Parquet", PARQUET), ("Arrow", ARROW)) if suffix in known), "")
 
 
-def refuse_unlike(paths: Sequence[Path], schemas: Sequence[dict[str, pl.DataType]]) -> None:
-    """All files have the columns of the first, in its order and types."""
+def refuse_unlike(paths: Sequence[Path], schemas: Sequence[dict[str, pl.DataType]], *, named: bool = False) -> None:
+    """All files have the columns of the first, in its order and types.
+
+    `named`: the names are names; those of a CSV may be a record.
+    """
     first = schemas[0]
     for path, schema in zip(paths, schemas, strict=True):
         if schema == first and list(schema) == list(first):
@@ -88,7 +122,7 @@ def refuse_unlike(paths: Sequence[Path], schemas: Sequence[dict[str, pl.DataType
         more = [name for name in schema if name not in first]
         other = [name for name in schema if name in first and schema[name] != first[name]]
         said = [
-            f"{len(names)} {what}"
+            f"{len(names)} {what}" + (f" ({listed(names)})" if named else "")
             for names, what in ((lacking, "lack"), (more, "are more"), (other, "differ"))
             if names
         ]

@@ -27,7 +27,7 @@ def refuse_large(paths: Sequence[Path]) -> None:
             attempt="a machine with more memory, or --engine stream.",
         )
     if memory.addresses_left() is not None:  # packed files are unpacked once for it
-        memory.refuse_large_table(paths[0].name, max(memory.TABLE * sum(map(_size, paths)), VALUE * values))
+        memory.refuse_large_table(paths[0].name, max(memory.TABLE * sum(map(size_of, paths)), VALUE * values))
 
 
 def _claimed(path: Path) -> tuple[int, int]:
@@ -41,7 +41,7 @@ def _claimed(path: Path) -> tuple[int, int]:
     return facts.num_rows, facts.num_rows * facts.num_columns
 
 
-def _size(path: Path) -> int:
+def size_of(path: Path) -> int:
     """Bytes, unpacked."""
     if path.suffix.lower() not in PACKED:
         return path.stat().st_size

@@ -17,7 +17,7 @@ from reticent.errors import ReticentError, SourceError, SourceUnreachable
 from reticent.redaction import is_address
 from reticent.table import separated
 from reticent.table.formats import EXCEL, STATISTICS
-from reticent.table.several import ARROW, CSV, PARQUET, Files, files_of, refuse_unlike
+from reticent.table.several import ARROW, CSV, PARQUET, Files, files_of, refuse_above, refuse_unlike
 from reticent.table.sized import refuse_large
 from reticent.table.spanned import scan_spans
 
@@ -122,7 +122,9 @@ def _of_frame(frame: Any) -> pl.LazyFrame:
     try:
         if kind == "pandas":
             return pl.from_pandas(frame, include_index=False).lazy()
-        if kind == "pyarrow":
+        if kind == "pyarrow" and hasattr(
+            frame, "column_names"
+        ):  # a reader would be read once, and an array has no names
             return pl.DataFrame(frame).lazy()
     except Exception as error:
         raise SourceError(
@@ -131,7 +133,8 @@ def _of_frame(frame: Any) -> pl.LazyFrame:
             attempt="one type per column.",
         ) from None
     raise SourceError(
-        f"A frame of type {type(frame).__name__!r} is not supported.", attempt="a pandas, Polars or pyarrow frame."
+        f"A frame of type {type(frame).__name__!r} is not supported.",
+        attempt="a pandas or Polars frame, or a pyarrow table.",
     )
 
 
@@ -146,7 +149,7 @@ def _of_file(source: Source, by_pieces: bool) -> pl.LazyFrame:
         raise SourceError("The job names no source.", attempt="a path in [source], or frame=.")
     files = files_of(source.path)
     for path in files.paths:
-        _refuse_empty(path)
+        refuse_empty(path)
     if not by_pieces:
         refuse_large(files.paths)
     suffix, name = files.suffix, Path(source.path).name
@@ -154,7 +157,7 @@ def _of_file(source: Source, by_pieces: bool) -> pl.LazyFrame:
         lazy = _scanned(files, source)
         schema = lazy.collect_schema()
         if by_pieces and suffix in PARQUET | ARROW:
-            lazy = scan_spans(files.paths, schema, hive=files.hive)
+            lazy = scan_spans(files.paths, schema, hive=bool(files.keys))
     except (pl.exceptions.PolarsError, OSError) as error:
         raise SourceError(
             f"The file {name} cannot be read as {suffix[1:]}: {type(error).__name__}.",
@@ -163,7 +166,8 @@ def _of_file(source: Source, by_pieces: bool) -> pl.LazyFrame:
     return lazy
 
 
-def _refuse_empty(path: Path) -> None:
+def refuse_empty(path: Path) -> None:
+    """A file without a byte has no header."""
     try:
         with open(path, "rb") as handle:
             empty = not handle.read(1)
@@ -176,13 +180,14 @@ def _refuse_empty(path: Path) -> None:
 def _scanned(files: Files, source: Source) -> pl.LazyFrame:
     paths, suffix = list(files.paths), files.suffix
     if suffix in PARQUET:
-        if len(paths) > 1:
-            refuse_unlike(paths, [dict(pl.read_parquet_schema(path)) for path in paths])
-        return pl.scan_parquet(paths, hive_partitioning=files.hive, glob=False)
+        schemas = [dict(pl.scan_parquet(path, glob=False, hive_partitioning=False).collect_schema()) for path in paths]
+        refuse_unlike(paths, schemas, named=True)
+        above = refuse_above(files.root, files.keys, schemas[0]) if files.root and files.keys else []
+        return pl.scan_parquet(paths, hive_partitioning=bool(files.keys), glob=False).drop(above)
     if suffix in ARROW:
-        if len(paths) > 1:
-            refuse_unlike(paths, [dict(pl.read_ipc_schema(path)) for path in paths])
-        return pl.concat([pl.scan_ipc(path) for path in paths])
+        held = [pl.scan_ipc(path, glob=False) for path in paths]
+        refuse_unlike(paths, [dict(one.collect_schema()) for one in held], named=True)
+        return pl.concat(held)
     if suffix in CSV:
         how: Any = (source.delimiter, source.quote, source.encoding)
         parts = [separated.scan(path, *how, empty_is_missing=source.empty == "missing") for path in paths]

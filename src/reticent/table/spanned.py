@@ -107,9 +107,9 @@ def _together(paths: Sequence[Path]) -> Iterator[list[Path]]:
 
 
 def _opened(paths: list[Path], schema: pl.Schema, hive: bool) -> pl.LazyFrame:
-    """Some of the files; what their folders say has the types that it has in all."""
+    """Some of the files; what their folders say has the types that it has in all, and folders above the source say nothing."""
     if suffix_of(paths[0]) in ARROW:
-        return pl.concat([pl.scan_ipc(path) for path in paths])
+        return pl.concat([pl.scan_ipc(path, glob=False) for path in paths])
     named = [part.partition("=")[0] for part in paths[0].parts[:-1] if "=" in part] if hive else []
-    types = {name: schema[name] for name in named if name in schema}
+    types = {name: schema.get(name, pl.String()) for name in named}
     return pl.scan_parquet(paths, hive_partitioning=hive, hive_schema=types or None, glob=False)

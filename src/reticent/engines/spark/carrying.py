@@ -25,6 +25,7 @@ from reticent.engines.spark import tasks
 from reticent.engines.spark.crossing import received, spark_types
 from reticent.engines.spark.faults import answering
 from reticent.engines.spark.parts import ONE_ATTEMPT
+from reticent.engines.spark.places import AS_NAMED, address
 from reticent.engines.spark.rows import Distributed
 from reticent.engines.spark.split import shares
 from reticent.engines.spark.tasks import BUCKET, CELL, ENTRY, NTH, PART, TIMES, WORD
@@ -75,7 +76,7 @@ class Carrying:
             spark_types([*types.values(), pl.Int64()], [*kept[:-2], ENTRY]),
         )
         with answering("Writing the carried columns", session):
-            done.write.options(**ONE_ATTEMPT).parquet(_address(folder / "done"))
+            done.write.options(**ONE_ATTEMPT).parquet(address(folder / "done"))
 
     def _numbered(
         self, rows: Distributed, types: dict[str, pl.DataType], shared: np.ndarray, folder: Path, sent: ExitStack
@@ -90,8 +91,8 @@ class Carrying:
         kinds = spark_types(schema, kept)
         found = rows.mapped(tasks.numbered_rows, [*keys, *names], kinds, names, self.rng, shared=[known])
         with answering("Reading the carried columns", rows.session):
-            found.write.options(**ONE_ATTEMPT).parquet(_address(folder))
-            return rows.session.read.schema(kinds).parquet(_address(folder))
+            found.write.options(**ONE_ATTEMPT).parquet(address(folder))
+            return rows.session.read.options(**AS_NAMED).schema(kinds).parquet(address(folder))
 
     def _shared(self, rows: Distributed, held: Any, shared: np.ndarray, folder: Path) -> None:
         """Each partition's share of the quotas, in a file of its own; refused where rows are not those that were counted."""
@@ -146,15 +147,11 @@ def _broadcast(session: Any, value: Any, sent: ExitStack) -> Any:
     return known
 
 
-def _address(path: Path) -> str:
-    return path.resolve().as_uri()
-
-
 def _read(folder: Path, types: dict[str, pl.DataType]) -> Iterator[Piece]:
     """What executors wrote, bucket by bucket, each file removed once it is read; an empty table is one empty piece."""
     some = False
     for path in sorted(folder.glob("part-*")):
-        frame = pl.read_parquet(path, memory_map=False)
+        frame = pl.read_parquet(path, memory_map=False, glob=False)
         path.unlink()
         for start in range(0, len(frame), PIECE):
             part, some = frame[start : start + PIECE], True

@@ -57,11 +57,24 @@ def received(frame: pl.DataFrame, schema: Mapping[str, pl.DataType]) -> pl.DataF
 def _cast(name: str, held: pl.DataType, wanted: pl.DataType) -> pl.Expr:
     """Moments of a zone are the same moments in another; Spark holds those of no zone as they are."""
     found = pl.col(name)
+    if held == pl.String and not is_text(wanted):
+        return _read(found, wanted)
     if isinstance(wanted, pl.Datetime) and isinstance(held, pl.Datetime) and held.time_zone != wanted.time_zone:
         found = found.dt.convert_time_zone("UTC") if held.time_zone else found.dt.replace_time_zone("UTC")
         zone = wanted.time_zone
         found = found.dt.convert_time_zone(zone) if zone else found.dt.replace_time_zone(None)
     return found if held == wanted else found.cast(wanted)
+
+
+def _read(text: pl.Expr, wanted: pl.DataType) -> pl.Expr:
+    """What a folder's name says (`day=2020-01-31`), which Spark holds as text."""
+    if wanted == pl.Boolean:
+        return text == "true"
+    if wanted == pl.Date:
+        return text.str.to_date("%Y-%m-%d")
+    if isinstance(wanted, pl.Datetime):
+        return text.str.to_datetime(time_unit=wanted.time_unit, time_zone=wanted.time_zone)
+    return text.cast(wanted)
 
 
 def spark_types(dtypes: Iterable[pl.DataType], names: Iterable[str] | None = None) -> Any:
@@ -84,16 +97,28 @@ def spark_types(dtypes: Iterable[pl.DataType], names: Iterable[str] | None = Non
 
 def schema_of(frame: Any) -> dict[str, pl.DataType]:
     """The Polars types of a Spark frame's columns, by place: names may repeat."""
-    import pyarrow as pa
-    from pyspark.sql.pandas.types import to_arrow_schema
+    return {f"c{at}": _held(field.dataType) for at, field in enumerate(frame.schema.fields)}
 
-    fields = to_arrow_schema(frame.schema)
-    known = pa.schema([field.with_name(name) for field, name in zip(fields, numbered(len(fields)), strict=True)])
-    found = pl.from_arrow(known.empty_table())
+
+def _held(kind: Any) -> pl.DataType:
+    """A type that Arrow does not hold is one of Spark's own objects, and refused by the column's name where it is declared."""
+    import pyarrow as pa
+    from pyspark.errors import PySparkException
+    from pyspark.sql import types
+    from pyspark.sql.pandas.types import to_arrow_type
+
+    if isinstance(kind, types.TimestampType):
+        return pl.Datetime("us", "UTC")  # moments, whatever zone a session shows them in
+    if isinstance(kind, types.ArrayType):
+        return pl.List(pl.String())
+    if isinstance(kind, types.StructType | types.MapType):
+        return pl.Struct({})
+    try:
+        found = pl.from_arrow(pa.schema([pa.field("c0", to_arrow_type(kind))]).empty_table())
+    except PySparkException:
+        return pl.Object()
     assert isinstance(found, pl.DataFrame)
-    return {
-        name: pl.String() if is_text(dtype) else dtype for name, dtype in zip(found.columns, found.dtypes, strict=True)
-    }
+    return pl.String() if is_text(found.dtypes[0]) else found.dtypes[0]
 
 
 def to_batches(frame: pl.DataFrame) -> Any:

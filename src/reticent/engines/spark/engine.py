@@ -112,8 +112,8 @@ class Spark:
     def tallied(self, rows: Any, names: list[str]) -> pl.DataFrame:
         return rows.combinations(names).rename({TIMES: COUNT})
 
-    def cut(self, rows: Any, by: str, value: Any, names: list[str]) -> Any:
-        return rows.cut(by, value, names)
+    def cut(self, rows: Any, by: str, value: pl.Series, names: list[str]) -> Any:
+        return rows.cut(by, value.item(), names)
 
     def apply(
         self,

@@ -23,16 +23,12 @@ ROWS = 1 << 18  # that are read at once
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """`schema` is what the source has; `read` maps values of a column to what they are declared to be.
-
-    `filled`: an empty field is an empty text, and Spark, which tells it from a quoted one, took it for missing.
-    """
+    """`schema` is what the source has; `read` maps values of a column to what they are declared to be."""
 
     schema: Mapping[str, pl.DataType]
     missing: tuple[str, ...] = ()
     read: Mapping[str, pl.DataFrame] = field(default_factory=dict)  # of two columns, "raw" and "read"
     columns: Mapping[str, Column] = field(default_factory=dict)  # those that are rounded
-    filled: bool = False
 
     def only(self, names: Iterable[str]) -> Reading:
         """The reading of some columns, in that order."""
@@ -46,8 +42,6 @@ class Reading:
 
     def frame(self, crossed: pl.DataFrame) -> pl.DataFrame:
         rows = received(crossed, self.schema)
-        if self.filled:
-            rows = rows.with_columns(pl.all().fill_null(""))
         if self.missing:
             rows = marked_missing(rows.lazy(), rows.schema, self.missing).collect()
         for name, known in self.read.items():

@@ -15,7 +15,7 @@ from reticent.engines.spark.faults import answering
 from reticent.engines.spark.parts import SparkParts
 from reticent.engines.spark.reading import Reading
 from reticent.engines.spark.session import task
-from reticent.errors import ColumnError
+from reticent.errors import ColumnError, listed
 from reticent.table import carried, written
 from reticent.table.repeats import Repeats
 from reticent.table.roles import Column
@@ -26,7 +26,8 @@ from reticent.table.source import is_text
 class Distributed:
     """A Spark frame whose columns are called c0, c1, ..., and how a batch of it is read.
 
-    `types` are those of the columns once they are read.
+    `types` are those of the columns once they are read.  `narrow` makes the frame of some columns, where that costs less than
+    choosing from all of them.  `unread` are columns that Spark cannot read from where they are.
     """
 
     frame: Any
@@ -34,6 +35,8 @@ class Distributed:
     types: Mapping[str, pl.DataType]
     ship: bool = True
     repeated: tuple[str, ...] = ()
+    narrow: Callable[[list[str]], Any] | None = None
+    unread: tuple[str, ...] = ()
 
     @property
     def session(self) -> Any:
@@ -53,8 +56,19 @@ class Distributed:
     def narrowed(self, names: Iterable[str]) -> tuple[Any, Reading]:
         """The Spark frame of some columns, and how it is read."""
         wanted, known = list(names), list(self.reading.schema)
+        self._refuse_unread(wanted)
+        if self.narrow is not None:
+            return self.narrow(wanted), self.reading.only(wanted)
         places = [known.index(name) for name in wanted]
         return self.frame.select([f"c{at}" for at in places]).toDF(*numbered(len(places))), self.reading.only(wanted)
+
+    def _refuse_unread(self, wanted: list[str]) -> None:
+        if bad := [name for name in wanted if name in self.unread]:
+            raise ColumnError(
+                f"{len(bad)} column(s) have a type that Spark does not read from Parquet: {listed(bad)}.",
+                why="They are times of day, or numbers of half precision.",
+                attempt='a text or a number of seconds instead, undeclared = "drop", or --engine stream.',
+            )
 
     def mapped(
         self, function: Callable, names: Iterable[str], schema: Any, *arguments: Any, shared: Sequence[Any] = ()
@@ -83,16 +97,17 @@ class Distributed:
         """Some columns of the rows with that value, which Spark compares as it holds it."""
         from pyspark.sql import functions as f
 
-        kind, held = self.types[by], f.col(f"c{list(self.reading.schema).index(by)}")
+        kind = self.types[by]
         if not (is_text(kind) or kind in (pl.Boolean, pl.Date) or (kind.is_integer() and kind != pl.UInt64)):
             raise ColumnError(
                 f"The column {by!r} has the type {kind}, by which Spark makes no batches.",
                 attempt="a column of texts, whole numbers or dates, or --engine stream.",
             )
-        same = held == f.lit(value)
-        kept = self.frame.filter(same | held.isNull() if self.reading.filled and value == "" else same)
-        frame, reading = replace(self, frame=kept).narrowed(names)
-        return Distributed(frame, reading, {name: self.types[name] for name in names}, self.ship)
+        both = list(dict.fromkeys([by, *names]))
+        frame, reading = self.narrowed(both)
+        types = {name: self.types[name] for name in both}
+        frame, reading = Distributed(frame.filter(f.col("c0") == f.lit(value)), reading, types).narrowed(names)
+        return Distributed(frame, reading, {name: types[name] for name in names}, self.ship)
 
     def parts(self, names: list[str]) -> SparkParts:
         """Some columns, as they are read."""

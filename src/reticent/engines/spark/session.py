@@ -30,8 +30,8 @@ OWN = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.caseSensitive": "true",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
-    "spark.sql.csv.parser.columnPruning.enabled": "false",  # a scan of some columns would not count a row's fields
     "spark.sql.legacy.parquet.nanosAsLong": "true",
+    "spark.sql.sources.partitionColumnTypeInference.enabled": "false",  # `parquet.py` knows the types
 }
 LOOPBACK = {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
 _asked: dict[tuple[str, bool], str] = {}
@@ -181,7 +181,7 @@ def _shipped(session: Any, ship: bool) -> str:
         if ship:
             path, name = archived()
             with answering("Shipping the package"):
-                context.addArchive(f"{path}#{name}")
+                context.addArchive(f"{path.resolve().as_uri()}#{name}")  # an address: its folder may be called anything
         _refuse_unlike(context, ship)
         _asked[key] = name
     return _asked[key]
