@@ -76,8 +76,8 @@ def _least(array: np.ndarray) -> Any:
 def of_values(name: str, code: np.ndarray, values: pl.Series, asked: Iterable[Atom],
               covered: tuple[np.ndarray, np.ndarray, int] | None = None) -> Axis:  # fmt: skip
     """A column of listed values: each its own label, or labels that cover (label, value) pairs; a null in the list is a value too."""
-    null = values.is_null().to_numpy()
-    truths = {atom: _of_series(atom, values) for atom in asked}
+    null = values.is_null().to_numpy() if values.null_count() else np.zeros(len(values), bool)
+    truths = {atom: _of_series(atom, values, null) for atom in asked}
     label, value, labels = (
         covered if covered is not None else (np.arange(len(values)), np.arange(len(values)), len(values))
     )
@@ -105,12 +105,11 @@ def _around(whole: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return (whole, whole) if whole.dtype.kind == "i" else (np.nextafter(whole, -np.inf), np.nextafter(whole, np.inf))
 
 
-def _of_series(atom: Atom, values: pl.Series) -> Truth:
-    null = values.is_null().to_numpy()
+def _of_series(atom: Atom, values: pl.Series, null: np.ndarray) -> Truth:
     if atom.test == NULL:
         return null, ~null
-    compared = pl.DataFrame({"v": values}).select(TESTS[atom.test](pl.col("v"), pl.lit(atom.value)))["v"]
-    true = compared.fill_null(False).to_numpy().astype(bool)
+    met = TESTS[atom.test](pl.col("v"), pl.lit(atom.value)).fill_null(False)
+    true = values.alias("v").to_frame().select(met).to_series().to_numpy().astype(bool)
     return true, ~true & ~null
 
 
