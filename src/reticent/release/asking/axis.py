@@ -93,11 +93,10 @@ def of_values(name: str, code: np.ndarray, values: pl.Series, asked: Iterable[At
 
 def numbers_of(values: pl.Series) -> np.ndarray:
     """Numbers as whole ones of 64 bits where all are, and as doubles; 0 stands for a missing one, which is never looked at."""
-    if values.dtype.is_integer():
-        whole = values.cast(pl.Int64, strict=False)
-        if whole.null_count() == values.null_count():
-            return whole.fill_null(0).to_numpy()
-    return values.cast(pl.Float64).fill_null(0).to_numpy()
+    numbers = values.cast(pl.Int64, strict=False) if values.dtype.is_integer() else None
+    if numbers is None or numbers.null_count() > values.null_count():  # some are beyond 64 bits
+        numbers = values.cast(pl.Float64)
+    return (numbers.fill_null(0) if numbers.null_count() else numbers).to_numpy()
 
 
 def _around(whole: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
