@@ -50,6 +50,14 @@ def test_a_module_opens_with_what_it_is(path):
     assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
 
 
+def test_a_message_counts_in_words():
+    """`3 rows` and `1 row` by `errors.some`, and not `3 row(s)`."""
+    for path in MODULES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                assert not re.search(r"\w\(s\)", node.value), f"{path}:{node.lineno}"
+
+
 def test_names_say_what_a_thing_is():
     for path in MODULES:
         assert not VAGUE & set(path.relative_to(PACKAGE).with_suffix("").parts), path

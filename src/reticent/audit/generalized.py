@@ -12,9 +12,10 @@ import polars as pl
 
 from reticent.audit.compared import Compared, Keys
 from reticent.audit.covering import axes_of, borne, borne_reads, labels_of, match_rows, texts_of
+from reticent.audit.data_rows import data_rows
 from reticent.audit.grid import off_the_grid
 from reticent.audit.grouping import PublishedGroups, group, number
-from reticent.audit.kind import Kept, Matching, Recounted, reads_rows
+from reticent.audit.kind import Kept, Matching, Recounted
 from reticent.audit.measure import anonymity
 from reticent.audit.measure.comparison import exact
 from reticent.audit.measures import measures, worst
@@ -22,8 +23,6 @@ from reticent.audit.order import Seen
 from reticent.audit.sensitive import Sensitive, jointly, recount
 from reticent.audit.subject import Subject
 from reticent.errors import BundleDamaged, InternalError, some
-from reticent.release.data import count_data, read_data
-from reticent.release.kind import data_files, schemas_of
 from reticent.release.manifest import ColumnEntry
 from reticent.release.reading.scale import scale
 from reticent.table.roles import Role
@@ -82,19 +81,7 @@ def _rows(subject: Subject, each_row: bool) -> tuple[pl.DataFrame, np.ndarray | 
         return subject.frame, None
     if subject.manifest is None or subject.path is None:
         raise InternalError("There is neither a table nor a folder to recount.")
-    file = data_files(subject.path, subject.manifest)["data"]
-    schema = schemas_of(subject.manifest)["data"]
-    if reads_rows(subject, file, schema, each_row=each_row):
-        frame, times = read_data(file, schema), None
-    else:
-        shown = [entry.name for entry in subject.columns if entry.role != Role.INSENSITIVE]
-        frame, times = count_data(file, schema, shown)
-    rows = len(frame) if times is None else int(times.sum())
-    if rows != subject.manifest.rows:
-        raise BundleDamaged(f"The data has {rows} rows, the manifest says {subject.manifest.rows}.")
-    if not rows:
-        raise BundleDamaged("The release has no rows.")
-    return frame, times
+    return data_rows(subject, subject.manifest, subject.path, each_row=each_row)
 
 
 def _sensitive(subject: Subject, frame: pl.DataFrame, groups: PublishedGroups) -> list[Sensitive]:

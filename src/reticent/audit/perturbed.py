@@ -8,7 +8,6 @@ break is broken.  Against the source (`redrawn`) it is kept, where people, distr
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,9 +15,10 @@ import polars as pl
 
 from reticent.audit.as_published import as_published
 from reticent.audit.compared import Compared, looked_up
+from reticent.audit.data_rows import data_rows
 from reticent.audit.evidence import Redrawing
 from reticent.audit.grouping import number
-from reticent.audit.kind import Finding, Kept, Matching, Recounted, reads_rows
+from reticent.audit.kind import Finding, Kept, Matching, Recounted
 from reticent.audit.links import keys_of, linked
 from reticent.audit.measure import posterior
 from reticent.audit.measure.comparison import exact
@@ -27,8 +27,7 @@ from reticent.audit.redrawn import Comparison
 from reticent.audit.sensitive import ranks
 from reticent.audit.subject import Subject
 from reticent.errors import BundleDamaged
-from reticent.release.data import count_data, read_data
-from reticent.release.kind import data_files, reader, schemas_of
+from reticent.release.kind import reader
 from reticent.release.manifest import Manifest
 from reticent.table.roles import Role
 
@@ -41,7 +40,8 @@ class Perturbed:
         manifest = subject.manifest
         if manifest is None or subject.path is None:
             raise BundleDamaged("A perturbed release is a folder.")
-        frame, times = _rows(subject, manifest, subject.path, each_row=each_row)
+        frame, times = data_rows(subject, manifest, subject.path, each_row=each_row)
+        reader(subject.kind).check_tables({"data": frame}, manifest)
         redrawing = parameters(manifest)
         quasi = [column.name for column in subject.quasi]
         rows = pl.Series("\x00rows", np.ones(len(frame), np.int64) if times is None else times)
@@ -86,23 +86,6 @@ class _Ranked:
 
     def of(self, frame: pl.DataFrame) -> np.ndarray:
         return self._rank[looked_up(frame[self._name], self._distinct)]
-
-
-def _rows(
-    subject: Subject, manifest: Manifest, folder: Path, *, each_row: bool
-) -> tuple[pl.DataFrame, np.ndarray | None]:
-    """The rows, or each distinct row and how often it occurs; as many as the manifest says, with values that it lists."""
-    file, schema = data_files(folder, manifest)["data"], schemas_of(manifest)["data"]
-    if reads_rows(subject, file, schema, each_row=each_row):
-        frame, times = read_data(file, schema), None
-    else:
-        shown = [entry.name for entry in subject.columns if entry.role != Role.INSENSITIVE]
-        frame, times = count_data(file, schema, shown)
-    rows = len(frame) if times is None else int(times.sum())
-    if rows != manifest.rows or not rows:
-        raise BundleDamaged(f"The data has {rows} rows, the manifest says {manifest.rows}.")
-    reader(subject.kind).check_tables({"data": frame}, manifest)
-    return frame, times
 
 
 def _achieved(redrawing: Redrawing) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -65,7 +65,7 @@ def _possible(kind: Reader, tables: Tables, manifest: Manifest, entry: ColumnEnt
     column = scale(entry, labels)
     missing = [None] if None in labels else []
     if not isinstance(column, Line):
-        return [*typed([text for text in column.leaf if text], entry.dtype).to_list(), *missing]
+        return [*typed(column.values(column.read(labels)), entry.dtype).to_list(), *missing]
     if column.kind == "ordinal":
         return [*typed(list(entry.order or ()), entry.dtype).to_list(), *missing]
     whole = column.kind == "date" or entry.dtype.startswith(("Int", "UInt"))

@@ -19,10 +19,11 @@ import polars as pl
 
 from reticent.release.answer import Answer
 from reticent.release.asking.alike import Triple
-from reticent.release.asking.grouped import Chances, Grouped
+from reticent.release.asking.grouped import Grouped
 from reticent.release.asking.laid import compact
 from reticent.release.asking.put import Put
 from reticent.release.asking.rows import Rows
+from reticent.release.asking.selection import Chances
 from reticent.release.bounds import exact_bounds
 from reticent.release.data import Schema
 from reticent.release.kind import Question, Sight, Tables
@@ -111,7 +112,7 @@ class Anatomized:
                 put.rows, group, values, places, places, held, max(map(_groups, tables.values()))
             )
         groups: Grouped = put.known["groups"]
-        return groups.answer(put.condition, put.aggregate, put.column, _alike)
+        return groups.answer(put.condition, put.aggregate, put.column, _Alike())
 
     def readme(self, manifest: Manifest) -> str:
         column = manifest.sensitive.name
@@ -143,8 +144,29 @@ def _limits(manifest: Manifest) -> list[str]:
     )
 
 
-def _alike(rows: Triple, held: Triple, _: np.ndarray | None) -> Chances:
-    """Every row of a group holds each of its values with their share.  Both sides are sorted by group."""
+class _Alike:
+    """Every row of a group holds each of its values with their share."""
+
+    def chances(self, rows: Triple, held: Triple, _: np.ndarray | None) -> Chances:
+        return _alike(rows, held)
+
+    def shares(self, groups: Grouped, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        group, value, number = groups.held
+        found = np.bincount(group, weights=number * wanted[value], minlength=groups.many).astype(np.int64)
+        return _shares(found, groups.people + groups.spare)
+
+
+def _shares(number: np.ndarray, size: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Of groups with so many values of which so many are meant: the kind of each, and the share in each kind."""
+    great = int(size.max(initial=0)) + 1
+    kind, many = compact(number * great + size, great * great)
+    share = np.zeros(many)
+    share[kind] = number / np.maximum(size, 1)
+    return kind, share
+
+
+def _alike(rows: Triple, held: Triple) -> Chances:
+    """The same by types of rows and of values.  Both sides are sorted by group."""
     group, value, number = held
     size = np.bincount(group, weights=number).astype(np.int64)
     few = np.flatnonzero(np.bincount(value))
@@ -164,14 +186,10 @@ def _one_value_after_the_other(rows: Triple, held: Triple, size: np.ndarray, val
     found = []
     for value in values:
         here = held[1] == value
-        number = np.bincount(held[0], weights=held[2] * here, minlength=len(size)).astype(np.int64)
-        great = int(size.max(initial=0)) + 1
-        word, many = compact(number * great + size, great * great)
-        share = np.zeros(many)
-        share[word] = number / np.maximum(size, 1)
-        counted = np.bincount(rows[1] * many + word[rows[0]], weights=rows[2])
+        kind, share = _shares(np.bincount(held[0], weights=held[2] * here, minlength=len(size)).astype(np.int64), size)
+        counted = np.bincount(rows[1] * len(share) + kind[rows[0]], weights=rows[2])
         some = np.flatnonzero(counted)
-        found.append((some // many, np.full(len(some), value), share[some % many], counted[some]))
+        found.append((some // len(share), np.full(len(some), value), share[some % len(share)], counted[some]))
     kind, value, chance, people = (np.concatenate(part) for part in zip(*found, strict=True))
     return Chances(kind, value, chance, people)
 

@@ -20,7 +20,8 @@ from reticent.table.database import driver, is_away, path_of, quoted, scheme, wi
 def write(tables: dict[str, Table], manifest: str, url: str, table: str, path: Path | None = None) -> list[str]:
     """One table per data file (`people`, or `people_quasi` and `people_sensitive`) and `people_manifest`; all or none.
 
-    Rows are read and written a piece at a time.  An existing table is never replaced.  `path` is where a new database file is staged.  Returns the tables' names.
+    Rows are read and written a piece at a time.  An existing table is never replaced.  `path` is where a new database file
+    is staged.  Returns the tables' names.
     """
     database = scheme(url)
     check_name(table, database, list(tables))

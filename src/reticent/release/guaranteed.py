@@ -12,6 +12,8 @@ The estimate is the mean under the groups' targets; for MIN and MAX that of a_g 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import polars as pl
 
@@ -19,8 +21,9 @@ from reticent.release.annotated import Annotated
 from reticent.release.answer import NOTHING, Answer
 from reticent.release.asking.alike import Triple
 from reticent.release.asking.condition import atoms
-from reticent.release.asking.grouped import Chances, Grouped
+from reticent.release.asking.grouped import Grouped
 from reticent.release.asking.put import Put
+from reticent.release.asking.selection import Chances
 from reticent.release.kind import Tables
 from reticent.release.manifest import Manifest
 from reticent.table.types import typed
@@ -32,7 +35,9 @@ ROUNDING = 2.0**-52
 def answer(tables: Tables, manifest: Manifest, put: Put) -> Answer:
     """Looked up in `bounds` where a condition leaves the sensitive column out and a number of it is asked for; else matched."""
     column = manifest.sensitive.name
-    annotated = Annotated.of(manifest)
+    if "annotated" not in put.known:
+        put.known["annotated"] = Annotated.of(manifest)
+    annotated: Annotated = put.known["annotated"]
     if put.aggregate == "count" or put.column != column or any(atom.column == column for atom in atoms(put.condition)):
         return _matched(tables, manifest, annotated, put)
     met = np.bincount(tables["quasi"][GROUP].to_numpy()[put.chosen()], minlength=1).astype(np.int64)
@@ -50,11 +55,7 @@ def _matched(tables: Tables, manifest: Manifest, annotated: Annotated, put: Put)
     if "groups" not in put.known:
         put.known["groups"] = _grouped(tables, manifest, annotated, put)
     groups: Grouped = put.known["groups"]
-
-    def chances(rows: Triple, _: Triple, among: np.ndarray | None) -> Chances:
-        return _under_targets(annotated, rows, among)
-
-    return groups.answer(put.condition, put.aggregate, put.column, chances)
+    return groups.answer(put.condition, put.aggregate, put.column, _UnderTargets(annotated))
 
 
 def _grouped(tables: Tables, manifest: Manifest, annotated: Annotated, put: Put) -> Grouped:
@@ -70,19 +71,27 @@ def _grouped(tables: Tables, manifest: Manifest, annotated: Annotated, put: Put)
     return Grouped(put.rows, group, values, annotated.first, annotated.last, held, many)
 
 
-def _under_targets(annotated: Annotated, rows: Triple, among: np.ndarray | None) -> Chances:
+@dataclass(frozen=True, eq=False)
+class _UnderTargets:
     """Every row holds each value with the probability of its group's target."""
-    wide = int(rows[1].max(initial=0)) + 1
-    group = rows[0] if among is None else among[rows[0]]
-    word, at = np.unique(annotated.target_of(group) * wide + rows[1], return_inverse=True)
-    number = np.bincount(at.reshape(-1), weights=rows[2], minlength=len(word))
-    values = len(annotated.texts)
-    return Chances(
-        np.repeat(word % wide, values),
-        np.tile(np.arange(values), len(word)),
-        annotated.floats[word // wide].reshape(-1),
-        np.repeat(number, values),
-    )
+
+    annotated: Annotated
+
+    def chances(self, rows: Triple, _: Triple, among: np.ndarray | None) -> Chances:
+        annotated, wide = self.annotated, int(rows[1].max(initial=0)) + 1
+        group = rows[0] if among is None else among[rows[0]]
+        word, at = np.unique(annotated.target_of(group) * wide + rows[1], return_inverse=True)
+        number = np.bincount(at.reshape(-1), weights=rows[2], minlength=len(word))
+        values = len(annotated.texts)
+        return Chances(
+            np.repeat(word % wide, values),
+            np.tile(np.arange(values), len(word)),
+            annotated.floats[word // wide].reshape(-1),
+            np.repeat(number, values),
+        )
+
+    def shares(self, groups: Grouped, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return self.annotated.target_of(np.arange(groups.many)), self.annotated.floats[:, wanted].sum(axis=1)
 
 
 def looked_up(bounds: pl.DataFrame, group: np.ndarray, met: np.ndarray) -> dict[str, np.ndarray]:

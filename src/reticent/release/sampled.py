@@ -114,7 +114,9 @@ class Sampled:
         put = Put.of(data, manifest, question, shown, labels=True)
         if not put.sensitive:
             return put.one_by_one(data[SIZE].to_numpy())
-        counts = SampledCounts.of(data, manifest)
+        if "sampled" not in question.known:
+            question.known["sampled"] = SampledCounts.of(data, manifest)
+        counts: SampledCounts = question.known["sampled"]
         scores = Scores.of(put.rows, counts.domain, put.condition, put.column)
         return counts.answer(scores, put.aggregate, by=question.by)
 

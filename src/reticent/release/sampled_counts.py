@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 import polars as pl
@@ -78,10 +79,14 @@ class SampledCounts:
 
     def _chance(self, weight: np.ndarray) -> np.ndarray:
         """How likely a selected row is to show each value: as the selected rows do, those of all the release, and any value alike."""
-        everybody, wide = self._shown(np.ones(len(self.size))), len(self.domain)
-        overall = (everybody[0] * everybody[1] + np.ones(wide)) / (everybody[1] + wide)
         own, rows = self._shown(weight)
-        return (rows * own + BORROWED * overall) / (rows + BORROWED)
+        return (rows * own + BORROWED * self._overall) / (rows + BORROWED)
+
+    @cached_property
+    def _overall(self) -> np.ndarray:
+        """How likely any row is to show each value: as the rows of all the release do, and any value alike."""
+        everybody, rows = self._shown(np.ones(len(self.size)))
+        return (everybody * rows + np.ones(len(self.domain))) / (rows + len(self.domain))
 
     def _shown(self, weight: np.ndarray) -> tuple[np.ndarray, float]:
         """The shares of shown values among rows of these weights, and how many rows of equal weight would tell as much."""

@@ -1,7 +1,7 @@
 """How often each combination of numbers occurs, counted as rows come in.
 
-The numbers of a row are packed into one word, so many bits for each column, and words are counted: short ones in an array, others
-in a table by hash.  Where a column needs more bits than it has, what was counted is packed anew.
+The numbers of a row are packed into one word, so many bits for each column, and words are counted: short ones in an array,
+others in a table by hash.  Where a column needs more bits than it has, what was counted is packed anew.
 """
 
 from __future__ import annotations
@@ -86,7 +86,8 @@ class Tallies:
     def _made(self, places: int) -> None:
         self.keys, self.times, self.held = np.full(places, -1, np.int64), np.zeros(places, np.int64), 0
 
-    def _place(self, word: np.ndarray, times: np.ndarray, places: int = 0) -> None:
+    def _place(self, word: np.ndarray, times: np.ndarray, places: int) -> None:
+        """A table of at least so many places, with what was counted."""
         self._made(max(places, len(self.keys)))
         place(word, times, self.keys, self.times)
         self.held = len(word)

@@ -235,10 +235,7 @@ def _whole(worth: np.ndarray) -> np.ndarray:
     Comparing doubles, two ways of equal worth may each seem better than the other by a rounding, and a path would go round in
     circles.  What is lost is less than 2^-50 of the greatest worth for each row where there are fewer than 500 types.
     """
-    most = float(np.abs(worth).max(initial=0.0))
-    steps = 2 * min(worth.shape) + 3
-    return (
-        np.rint(np.ldexp(worth, 61 - steps.bit_length() - frexp(most)[1])).astype(np.int64)
-        if most
-        else np.zeros(worth.shape, np.int64)
-    )
+    most, steps = float(np.abs(worth).max(initial=0.0)), 2 * min(worth.shape) + 3
+    if not most:
+        return np.zeros(worth.shape, np.int64)
+    return np.rint(np.ldexp(worth, 61 - steps.bit_length() - frexp(most)[1])).astype(np.int64)

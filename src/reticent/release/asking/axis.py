@@ -76,8 +76,8 @@ def _least(array: np.ndarray) -> Any:
 def of_values(name: str, code: np.ndarray, values: pl.Series, asked: Iterable[Atom],
               covered: tuple[np.ndarray, np.ndarray, int] | None = None) -> Axis:  # fmt: skip
     """A column of listed values: each its own label, or labels that cover (label, value) pairs; a null in the list is a value too."""
-    null = values.is_null().to_numpy()
-    truths = {atom: _of_series(atom, values) for atom in asked}
+    null = values.is_null().to_numpy() if values.null_count() else np.zeros(len(values), bool)
+    truths = {atom: _of_series(atom, values, null) for atom in asked}
     label, value, labels = (
         covered if covered is not None else (np.arange(len(values)), np.arange(len(values)), len(values))
     )
@@ -93,11 +93,10 @@ def of_values(name: str, code: np.ndarray, values: pl.Series, asked: Iterable[At
 
 def numbers_of(values: pl.Series) -> np.ndarray:
     """Numbers as whole ones of 64 bits where all are, and as doubles; 0 stands for a missing one, which is never looked at."""
-    if values.dtype.is_integer():
-        whole = values.cast(pl.Int64, strict=False)
-        if whole.null_count() == values.null_count():
-            return whole.fill_null(0).to_numpy()
-    return values.cast(pl.Float64).fill_null(0).to_numpy()
+    numbers = values.cast(pl.Int64, strict=False) if values.dtype.is_integer() else None
+    if numbers is None or numbers.null_count() > values.null_count():  # some are beyond 64 bits
+        numbers = values.cast(pl.Float64)
+    return (numbers.fill_null(0) if numbers.null_count() else numbers).to_numpy()
 
 
 def _around(whole: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -105,12 +104,11 @@ def _around(whole: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return (whole, whole) if whole.dtype.kind == "i" else (np.nextafter(whole, -np.inf), np.nextafter(whole, np.inf))
 
 
-def _of_series(atom: Atom, values: pl.Series) -> Truth:
-    null = values.is_null().to_numpy()
+def _of_series(atom: Atom, values: pl.Series, null: np.ndarray) -> Truth:
     if atom.test == NULL:
         return null, ~null
-    compared = pl.DataFrame({"v": values}).select(TESTS[atom.test](pl.col("v"), pl.lit(atom.value)))["v"]
-    true = compared.fill_null(False).to_numpy().astype(bool)
+    met = TESTS[atom.test](pl.col("v"), pl.lit(atom.value)).fill_null(False)
+    true = values.alias("v").to_frame().select(met).to_series().to_numpy().astype(bool)
     return true, ~true & ~null
 
 

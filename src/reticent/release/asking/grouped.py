@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -19,6 +18,7 @@ from reticent.release.asking.independent import between, extreme, tidy
 from reticent.release.asking.laid import Laid, by_column, laid
 from reticent.release.asking.matched import Pairs
 from reticent.release.asking.rows import Listed, Rows, remembered
+from reticent.release.asking.selection import Chances, Likely, Selection
 
 LARGE = 64  # rows of a group: of groups as large as these on the average, few are left out by any condition
 FEW = 4  # groups are looked at alone where at most one row in so many may be selected
@@ -37,15 +37,9 @@ class Grouped:
     many: int
     among: np.ndarray | None = None  # where these are some of the groups of the release: which
     merged: dict[bytes, Triple] = field(default_factory=dict)  # `held` as the last question saw it
+    selections: dict[bytes, Selection] = field(default_factory=dict)  # of values, by the last question
 
-    def answer(
-        self,
-        condition: Condition | None,
-        aggregate: str,
-        column: str | None,
-        chances: Callable[[Triple, Triple, np.ndarray | None], Chances],
-    ) -> Answer:
-        """`chances`: of the rows and the published values of each group, those that are alike to the question taken together."""
+    def answer(self, condition: Condition | None, aggregate: str, column: str | None, likely: Likely) -> Answer:
         spare = self.spare  # first, because it refuses what was forged
         sensitive = str(self.values.name)
         asked = by_column(condition)
@@ -62,6 +56,8 @@ class Grouped:
         if column is not None and column != sensitive:
             number, missing = numbers_in(cells, column)
             meets[missing] = False
+        if aggregate == "count" and (same := _one_for_all(meets)) is not None:
+            return self._count(cells, np.asarray(meets.any(axis=1)), same[values.may.argmax(axis=1)], likely)
         kinds, kind = kinds_of(meets, number)
         met_by = meets[kinds]
         held = None if number is None else number[kinds]
@@ -70,7 +66,20 @@ class Grouped:
         if not part.many:
             return Answer(0, 0, 0) if aggregate == "count" else NOTHING
         left = spare if part.among is None else spare[part.among]
-        return part._answer(rows, left, met_by, values, held, own, aggregate, chances)
+        return part._answer(rows, left, met_by, values, held, own, aggregate, likely)
+
+    def _count(self, cells: Laid, inside: np.ndarray, wanted: np.ndarray, likely: Likely) -> Answer:
+        """How many of the rows of some cells hold a value that is wanted: of each group, what its numbers alone say."""
+        if int(cells.counted()[inside].sum()) * FEW < len(self.group):
+            group = self.group[cells.combined.listed.places(np.flatnonzero(inside))]
+        else:
+            group = self.group[inside[cells.of_row]]
+        chosen = remembered(self.selections, wanted.tobytes(), 1, lambda: Selection.of(self, wanted, likely))
+        people = np.bincount(group, minlength=self.many)
+        least = int(np.maximum(people - chosen.others, 0).sum())
+        most = int(np.minimum(people, chosen.may).sum())
+        expected = np.bincount(chosen.kind[group], minlength=len(chosen.share)) @ chosen.share
+        return Answer(between(tidy(float(expected)), least, most), least, most)
 
     def _part(self, cells: Laid, kind: np.ndarray, meets: np.ndarray, values: Axis) -> tuple[Grouped, Triple]:
         """The groups that have a row and a value which may be selected, where these are few, and their rows of each type."""
@@ -81,7 +90,7 @@ class Grouped:
         chosen = cells.combined.listed.places(np.flatnonzero(inside)) if few else None
         if chosen is not None:
             here &= marked(self.group[chosen], self.many)
-        wanted = self._may(np.asarray(meets.any(axis=0))[values.may.argmax(axis=1)])
+        wanted = self.may(np.asarray(meets.any(axis=0))[values.may.argmax(axis=1)])
         if int(np.diff(self.by_value.until)[wanted].sum()) * FEW < len(self.held[0]):
             here &= marked(self.held[0][self.by_value.places(np.flatnonzero(wanted))], self.many)
         among = np.flatnonzero(here)
@@ -103,7 +112,7 @@ class Grouped:
             np.concatenate([np.ones(len(group), np.int64), rest]),
         )
 
-    def _may(self, wanted: np.ndarray) -> np.ndarray:
+    def may(self, wanted: np.ndarray) -> np.ndarray:
         """Which published values stand for one of those wanted."""
         until = np.append(0, np.cumsum(wanted))
         return np.asarray(until[self.last + 1] > until[self.first])
@@ -140,10 +149,10 @@ class Grouped:
         return values.astype(np.int64) - self.people
 
     def _answer(self, rows: Triple, spare: np.ndarray, meets: np.ndarray, values: Axis, held: np.ndarray | None, number: np.ndarray | None,
-                aggregate: str, chances: Callable[[Triple, Triple, np.ndarray | None], Chances]) -> Answer:  # fmt: skip
+                aggregate: str, likely: Likely) -> Answer:  # fmt: skip
         piece = values.may.argmax(axis=1)
         pairs = self._pairs(rows, spare, meets, piece, held, number)
-        of = chances(pairs.groups.rows, pairs.groups.values, self.among)
+        of = likely.chances(pairs.groups.rows, pairs.groups.values, self.among)
         selected = meets[of.kind, piece[of.value]]
         weight = of.rows * of.chance * selected
         if aggregate == "count":
@@ -207,14 +216,10 @@ class Grouped:
         return sign * found
 
 
-@dataclass(frozen=True, eq=False)
-class Chances:
-    """Of `rows` rows of a type, each holds a value with a chance."""
-
-    kind: np.ndarray
-    value: np.ndarray
-    chance: np.ndarray
-    rows: np.ndarray
+def _one_for_all(meets: np.ndarray) -> np.ndarray | None:
+    """The pieces with which rows of a cell meet the condition, where these are the same for all cells that meet it with any."""
+    inside = meets[meets.any(axis=1)]
+    return None if not len(inside) or (inside != inside[0]).any() else inside[0]
 
 
 def _estimated(

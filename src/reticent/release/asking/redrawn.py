@@ -47,7 +47,8 @@ class Scores:
         asked = by_column(condition)
         names = [name for name in dict.fromkeys([*asked, *([column] if column else [])]) if name != sensitive]
         cells = laid(rows, condition, names)
-        axis = of_values(sensitive, np.arange(len(values)), values, asked.get(sensitive, []))
+        about = asked.get(sensitive, [])
+        axis = rows.kept(sensitive, about, lambda: of_values(sensitive, np.arange(len(values)), values, about))
         pieces = Pieces.of((*cells.axes, axis), condition)
         piece = axis.may.argmax(axis=1)
         share = {one.name: one.share * (~one.null if one.name == column else 1) for one in cells.axes}

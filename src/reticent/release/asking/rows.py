@@ -189,8 +189,7 @@ def _position(line: Line, atom: Atom) -> Any:
 def _of_members(
     entry: ColumnEntry, code: np.ndarray, column: Line | Tree, extents: Sequence[Extent], asked: Sequence[Atom]
 ) -> Axis:
-    texts = list(entry.order or ()) if isinstance(column, Line) else list(column.leaf)
-    known = typed(texts, entry.dtype) if texts != [""] else pl.Series([], dtype=typed([], entry.dtype).dtype)
+    known = typed(list(entry.order or ()) if isinstance(column, Line) else column.values(extents), entry.dtype)
     open_ended = isinstance(column, Tree) and (not column.given or entry.built is not None)
     others = _unlisted(known, asked) if open_ended else []
     values = pl.concat([known, pl.Series([*others, None], dtype=known.dtype, strict=False)])

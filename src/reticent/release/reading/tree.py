@@ -22,6 +22,11 @@ class Tree:
     nodes: Mapping[str, list[tuple[int, int]]]
     foreign: bool = False
 
+    def values(self, published: Sequence[Extent]) -> list[str]:
+        """The leaves.  A list without values has an empty text for a leaf: it is one if it is published."""
+        placed = self.given or list(self.leaf) != [""] or any(extent.leaves for extent in published)
+        return list(self.leaf) if placed else []
+
     def read(self, labels: Sequence[str | None]) -> list[Extent]:
         return [self._read(label) for label in labels]
 
