@@ -2,7 +2,7 @@
 
     tallied     each combination of sensitive values with how many rows have it, from some row groups of the file
     Whole       what these say of the whole release: its values in order, its distribution
-    labels      the same row groups' labels, which are then numbered and measured column by column (`labels_in_parts.py`)
+    labels      the same row groups' labels, which are then numbered and measured column by column (`generalized_labels.py`)
     scattered   rows as numbers, all rows of one group in one part
     judged      the groups of a part, measured against the whole release's distribution
     together    a promise is kept if it is in every part, and what is achieved is the worst of all parts
@@ -20,15 +20,15 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from reticent.audit import labels_in_parts
+from reticent.audit import generalized_labels
 from reticent.audit.audit import notes_of
 from reticent.audit.carried import carried
 from reticent.audit.evidence import Evidence
 from reticent.audit.generalized import utility_from
+from reticent.audit.generalized_labels import Told, number_of, numbered
 from reticent.audit.grouping import Numbered, PublishedGroups, group, number
 from reticent.audit.judge import Verdict, judge
 from reticent.audit.kind import Recounted
-from reticent.audit.labels_in_parts import Told
 from reticent.audit.measure import anonymity
 from reticent.audit.measure.comparison import exact
 from reticent.audit.measure.counts import views
@@ -44,6 +44,7 @@ from reticent.table.roles import Role
 from reticent.utility import loss
 
 PART, VALUE = "\x00part", "\x00value"
+LABELS, COLUMN, told_labels = generalized_labels.SCHEMA, generalized_labels.COLUMN, generalized_labels.told
 LEAST_IS_WORST = ("k", "l")
 
 
@@ -58,7 +59,7 @@ def tallied(subject: Subject, part: int, parts: int) -> pl.DataFrame | None:
 
 def labels(subject: Subject, part: int, parts: int) -> Iterator[pl.DataFrame]:
     """The labels of some of the row groups, with their rows."""
-    return labels_in_parts.counted(_frames(subject, part, parts, Role.QUASI), subject)
+    return generalized_labels.counted(_frames(subject, part, parts, Role.QUASI), subject)
 
 
 def _counted(frame: pl.DataFrame, names: list[str]) -> pl.DataFrame:
@@ -111,10 +112,10 @@ class Whole:
 def scattered(subject: Subject, whole: Whole, folder: Path, into: int, part: int, parts: int) -> Iterator[pl.DataFrame]:
     """Rows of some row groups as numbers of their labels and values, with how often each occurs and the part it goes to."""
     names = [entry.name for entry in subject.quasi]
-    numbers = [labels_in_parts.number_of(at) for at in range(len(names))]
+    numbers = [number_of(at) for at in range(len(names))]
     values = whole.values.with_columns(pl.Series(VALUE, np.arange(len(whole.times), dtype=np.int32)))
     held = whole.values.columns
-    for frame in labels_in_parts.numbered(_frames(subject, part, parts, Role.QUASI, Role.SENSITIVE), names, folder):
+    for frame in numbered(_frames(subject, part, parts, Role.QUASI, Role.SENSITIVE), names, folder):
         if held:
             frame = frame.join(values, on=held, how="left", nulls_equal=True, maintain_order="left")
         else:
@@ -128,7 +129,7 @@ def scattered(subject: Subject, whole: Whole, folder: Path, into: int, part: int
 
 
 def scattered_schema(subject: Subject) -> dict[str, pl.DataType]:
-    numbers = [*(labels_in_parts.number_of(at) for at in range(len(subject.quasi))), VALUE]
+    numbers = [*(number_of(at) for at in range(len(subject.quasi))), VALUE]
     return {**dict.fromkeys(numbers, pl.Int32()), COUNT: pl.Int64(), PART: pl.Int32()}
 
 
@@ -149,7 +150,7 @@ def judged(frames: Iterable[pl.DataFrame], subject: Subject, whole: Whole) -> Ju
     """The groups of one part; all rows of each are in it."""
     held = pl.concat(list(frames))
     held = held.group_by([name for name in held.columns if name not in (COUNT, PART)]).agg(pl.col(COUNT).sum())
-    columns = [number(held[labels_in_parts.number_of(at)]) for at in range(len(subject.quasi))]
+    columns = [number(held[number_of(at)]) for at in range(len(subject.quasi))]
     groups = group(columns, len(held), held[COUNT].to_numpy())
     found = sensitive(subject, whole, held[VALUE].to_numpy(), groups)
     each = {column.name: measures(column) for column in found}

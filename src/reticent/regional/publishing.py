@@ -11,7 +11,6 @@ from typing import Any
 import polars as pl
 
 from reticent import registry
-from reticent.audit import labels_in_parts
 from reticent.audit.kind import eyes
 from reticent.audit.result import Audit
 from reticent.audit.subject import of_folder
@@ -165,9 +164,9 @@ class Planned:
         tallies = worker.each(in_parts.tallied, [(subject, part, readers) for part in range(readers)])
         whole = in_parts.Whole.of(subject, tallies)
         (folder := self.folder / "audit").mkdir()
-        read = worker.numbers(readers).made(_read, labels_in_parts.SCHEMA, in_parts.labels, (subject,), readers)
-        by_column = read.moved(labels_in_parts.COLUMN, len(subject.quasi))
-        labelled = by_column.told(labels_in_parts.told, subject, folder, doing="Auditing labels")
+        read = worker.numbers(readers).made(_read, in_parts.LABELS, in_parts.labels, (subject,), readers)
+        by_column = read.moved(in_parts.COLUMN, len(subject.quasi))
+        labelled = by_column.told(in_parts.told_labels, subject, folder, doing="Auditing labels")
         into = -(-whole.rows // AT_ONCE)
         given = subject, whole, folder, into
         rows = worker.numbers(readers).made(

@@ -15,7 +15,7 @@ from reticent.engines.spark.faults import answering
 from reticent.engines.spark.parts import SparkParts
 from reticent.engines.spark.reading import Reading
 from reticent.engines.spark.session import task
-from reticent.errors import ColumnError, listed
+from reticent.errors import ColumnError, listed, some
 from reticent.table import carried, written
 from reticent.table.repeats import Repeats
 from reticent.table.roles import Column
@@ -65,7 +65,7 @@ class Distributed:
     def _refuse_unread(self, wanted: list[str]) -> None:
         if bad := [name for name in wanted if name in self.unread]:
             raise ColumnError(
-                f"{len(bad)} column(s) have a type that Spark does not read from Parquet: {listed(bad)}.",
+                f"{some(len(bad), 'column', 'has', 'have')} a type that Spark does not read from Parquet: {listed(bad)}.",
                 why="They are times of day, or numbers of half precision.",
                 attempt='a text or a number of seconds instead, undeclared = "drop", or --engine stream.',
             )
