@@ -69,3 +69,13 @@ def test_columns_of_every_role_have_any_name(engine, method, names):
     found = rt.audit(release, source=frame, job=job)
     assert found.kept is not False and found.source.passed
     assert rt.report(release).html() and rt.report(release, source=frame).html()
+
+
+def test_withheld_values_of_a_column_called_count_are_compared_with_the_source():
+    frame = pl.DataFrame({"a": [at % 9 for at in range(120)], "count": ["x"] * 70 + ["y", "z"] * 25})
+    columns = {"a": rt.quasi(), "count": rt.sensitive()}
+    promises = [rt.ProbabilisticLDiversity(2)]
+    job = rt.Job(columns=columns, promises=promises, prepare=[rt.Suppression(l=2)])
+    release = rt.publish(job, frame=frame, seed=1)
+    assert release.manifest.withheld
+    assert rt.audit(release, source=frame, job=job).source.passed
