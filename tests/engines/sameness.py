@@ -24,6 +24,7 @@ SIZES = {
     "reticent.engines.looked.HELD": 16,
     "reticent.engines.stream.PIECE": 19,
     "reticent.engines.stream.READ": 2_400,
+    "reticent.table.spanned.NARROW": 0,
     "reticent.table.spanned.SPAN": 4_000,
     "reticent.table.spanned.PIECE": 900,
     "reticent.table.spanned.FIRST": 500,

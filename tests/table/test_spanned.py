@@ -63,14 +63,12 @@ def write_hive(folder):
 WRITTEN = {"file": write_file, "arrow": write_arrow, "folder": write_folder, "hive": write_hive}
 
 
-@pytest.fixture
-def small(monkeypatch):
-    for name, size in (("SPAN", 9_000), ("PIECE", 2_000), ("FIRST", 1_500), ("SMALL", 100)):
-        monkeypatch.setattr(spanned, name, size)
-
-
+@pytest.mark.parametrize("narrow", [0, 50, 10_000])
 @pytest.mark.parametrize("written", WRITTEN)
-def test_every_query_has_the_rows_of_a_plain_scan(written, small, tmp_path):
+def test_every_query_has_the_rows_of_a_plain_scan(written, narrow, tmp_path, monkeypatch):
+    sizes = {"NARROW": narrow, "ROWS": 70, "SPAN": 9_000, "PIECE": 2_000, "FIRST": 1_500, "SMALL": 100}
+    for name, size in sizes.items():
+        monkeypatch.setattr(spanned, name, size)
     source = Source(path=str(WRITTEN[written](tmp_path)))
     plain, spans = scan(source), scan(source, by_pieces=True)
     assert plain.collect_schema() == spans.collect_schema()
@@ -85,7 +83,8 @@ def test_a_file_without_rows_has_none_by_spans(tmp_path):
     assert found.schema == TABLE.schema and not len(found)
 
 
-def test_small_files_are_scanned_together(tmp_path):
+def test_small_files_are_scanned_together(tmp_path, monkeypatch):
+    monkeypatch.setattr(spanned, "NARROW", 0)
     source = Source(path=str(write_folder(tmp_path)))
     with mock.patch.object(spanned, "_opened", wraps=spanned._opened) as opened:
         assert scan(source, by_pieces=True).collect().equals(TABLE)
@@ -123,7 +122,7 @@ def test_rows_that_nobody_takes_are_not_read_ahead(tmp_path, monkeypatch):
     monkeypatch.setattr(spanned, "SPAN", 1 << 16)
     monkeypatch.setattr(spanned, "PIECE", 1 << 12)
     rows, passed, idle = 200_000, [0], threading.Event()
-    table = pl.DataFrame({f"c{at}": pl.int_range(rows, eager=True) for at in range(10)})
+    table = pl.DataFrame({f"c{at}": pl.int_range(rows, eager=True) for at in range(20)})
     table.write_parquet(tmp_path / "data.parquet", row_group_size=25_000)
 
     def seen(series: pl.Series) -> pl.Series:
