@@ -144,6 +144,15 @@ def test_a_folder_of_nothing_or_of_everything_and_a_pattern_of_none_are_refused(
         scan(Source(path=str(tmp_path)))
 
 
+def test_a_pattern_finds_each_file_once_and_none_in_hidden_folders_that_it_does_not_name(tmp_path):
+    for place in ("day", "day/_temporary", "day/.old", "_kept"):
+        (tmp_path / place).mkdir()
+        TABLE.write_csv(tmp_path / place / "a.csv")
+    counts = {"**/*.csv": 1, "**/**/a.csv": 1, "_kept/*.csv": 1, "*/_temporary/*.csv": 1, "*/a.csv": 1}
+    for pattern, times in counts.items():
+        assert len(collect(scan(Source(path=str(tmp_path / pattern))), "")) == times * len(TABLE), pattern
+
+
 @pytest.mark.parametrize("damage", ["cut off", "no archive"])
 @pytest.mark.parametrize(("pack", "ending"), [(gzip.compress, ".gz"), (zstd, ".zst")])
 def test_a_packed_file_that_is_damaged_is_refused_and_quoted_nowhere(pack, ending, damage, tmp_path):

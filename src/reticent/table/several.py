@@ -49,14 +49,17 @@ def files_of(name: str) -> Files:
             attempt="what it gives, saved to a file.",
         )  # fmt: skip
     if any(mark in name for mark in _PATTERN):
-        return _together(path, sorted(found for one in glob(name, recursive=True) if (found := Path(one)).is_file()))
+        return _together(path, sorted({found for one in glob(name, recursive=True) if (found := Path(one)).is_file()}))
     raise SourceUnreachable(
         f"There is no file {path}.", attempt="a path relative to the working directory or to the job file."
     )
 
 
 def _together(path: Path, found: Iterable[Path], root: Path | None = None) -> Files:
-    paths = tuple(one for one in found if not any(part.startswith(("_", ".")) for part in _below(one, root)))
+    spelled = set() if root else {part for part in path.parts if not any(mark in part for mark in _PATTERN)}
+    paths = tuple(
+        one for one in found if not any(part.startswith(("_", ".")) for part in _unspelled(one, root, spelled))
+    )
     kinds = {_kind(one) for one in paths}
     if not paths or kinds == {""}:
         what = f"{path} is a folder and holds" if root else f"The pattern {path} names"
@@ -100,8 +103,13 @@ def refuse_above(root: Path, keys: Sequence[str], columns: Iterable[str]) -> lis
     return above
 
 
-def _below(path: Path, root: Path | None) -> tuple[str, ...]:
-    return (path.name,) if root is None else path.relative_to(root).parts
+def _below(path: Path, root: Path) -> tuple[str, ...]:
+    return path.relative_to(root).parts
+
+
+def _unspelled(path: Path, root: Path | None, spelled: set[str]) -> tuple[str, ...]:
+    """What was found of a path and not asked for by its name."""
+    return tuple(part for part in (path.parts if root is None else _below(path, root)) if part not in spelled)
 
 
 def _kind(path: Path) -> str:
