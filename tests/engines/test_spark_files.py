@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import shutil
+from dataclasses import replace
 from datetime import datetime, time
 from pathlib import Path
 
@@ -50,12 +51,14 @@ def alike(path: Path, more: dict | None = None, **source) -> rt.Release | str:
 NAMES = ["a b ü 50%", "a%20b#c?", "day=1 [1]{2,3}*"]
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_place_may_be_called_anything_and_nothing_is_left_beside_it(name, tmp_path):
+@pytest.mark.parametrize(("name", "regions"), [*((name, None) for name in NAMES), (NAMES[1], 2), (NAMES[2], 2)])
+def test_a_place_may_be_called_anything_and_nothing_is_left_beside_it(name, regions, tmp_path):
     (tmp_path / name).mkdir()
     PEOPLE.write_parquet(tmp_path / name / "people [1].parquet")
     job = rt.Job(source=str(tmp_path / name / "people [1].parquet"), columns=COLUMNS, promises=[rt.KAnonymity(3)])
-    release = rt.publish(job, to=tmp_path / name / "a release", ledger=tmp_path / "ledger", engine=spark())
+    release = rt.publish(
+        job, to=tmp_path / name / "a release", ledger=tmp_path / "ledger", engine=replace(spark(), regions=regions)
+    )
     assert len(release.frame()) == len(PEOPLE)
     assert {path.name for path in tmp_path.iterdir()} == {name, "ledger"}
     assert {path.name for path in (tmp_path / name).iterdir()} <= {"people [1].parquet", "a release", "reticent-owner"}

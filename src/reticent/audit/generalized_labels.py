@@ -72,7 +72,8 @@ def _summed(frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
 def numbered(frames: Iterable[pl.DataFrame], names: Sequence[str], folder: Path) -> Iterator[pl.DataFrame]:
     """The frames with the number of each label under `number_of` in place of the columns of these names."""
     known = [
-        pl.read_parquet(_place(folder, at), memory_map=False).with_row_index(number_of(at)) for at in range(len(names))
+        pl.read_parquet(_place(folder, at), memory_map=False, glob=False).with_row_index(number_of(at))
+        for at in range(len(names))
     ]
     for frame in frames:
         for name, labels in zip(names, known, strict=True):

@@ -44,7 +44,7 @@ def numbered(folder: Path, column: int, domain: Domain, regions: int) -> list[st
 
 def of_column(folder: Path, column: int) -> pl.Series:
     """The labels of a column, each at the place that is its number."""
-    return pl.read_parquet(folder / f"labels-{column}.parquet", memory_map=False)[_LABEL]
+    return pl.read_parquet(folder / f"labels-{column}.parquet", memory_map=False, glob=False)[_LABEL]
 
 
 def looked_up(folder: Path, column: int, wanted: np.ndarray) -> pl.Series:

@@ -14,6 +14,7 @@ import polars as pl
 from reticent.engines.parts import Frames, Schema
 from reticent.engines.spark.crossing import received, sent, spark_types, to_batches
 from reticent.engines.spark.faults import answering
+from reticent.engines.spark.places import AS_NAMED, address
 from reticent.engines.spark.reading import ROWS, Reading, gathered
 from reticent.engines.spark.session import task
 
@@ -53,17 +54,16 @@ class SparkParts:
         return SparkParts(self.frame.repartitionById(parts, column), self.schema, self.ship)
 
     def kept(self, folder: Path, doing: str) -> SparkParts:
-        address = folder.resolve().as_uri()
         with answering(doing, self.session):
-            self.frame.write.options(**ONE_ATTEMPT).parquet(address)
+            self.frame.write.options(**ONE_ATTEMPT).parquet(address(folder))
             kinds = spark_types(self.schema.values())
-            found = self.session.read.schema(kinds).parquet(address)
+            found = self.session.read.options(**AS_NAMED).schema(kinds).parquet(address(folder))
         return SparkParts(found, self.schema, self.ship, folder=folder)
 
     def read(self) -> Frames:
         assert self.folder is not None, "nothing was kept"
         for path in sorted(self.folder.glob("part-*")):
-            frame = pl.read_parquet(path, memory_map=False)
+            frame = pl.read_parquet(path, memory_map=False, glob=False)
             path.unlink()
             yield received(frame, self.schema)
 
