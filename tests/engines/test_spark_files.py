@@ -74,7 +74,8 @@ def test_files_in_folders_below_are_read_and_hidden_ones_are_not(tmp_path):
 
 
 HIVE = {
-    "whole": ["1", "02", "__HIVE_DEFAULT_PARTITION__"],
+    "whole": ["1", "20", "__HIVE_DEFAULT_PARTITION__"],
+    "code": ["1", "02", "__HIVE_DEFAULT_PARTITION__"],
     "number": ["1e5", "2", "3.5"],
     "truth": ["true", "false", "__HIVE_DEFAULT_PARTITION__"],
     "day": ["2020-01-31", "2021-02-01", "2021-02-02"],

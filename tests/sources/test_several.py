@@ -93,6 +93,21 @@ def test_folders_of_a_hive_say_the_values_of_a_column(tmp_path):
 
 
 @pytest.mark.parametrize("engine", ["local", "stream"])
+def test_folders_of_a_hive_say_codes_as_a_csv_says_them(engine, tmp_path):
+    """A zero before other digits makes a code of them; a declaration makes them numbers, as it does in a CSV."""
+    for at, part in TABLE.with_row_index("part").group_by(pl.col("part") % 3):
+        place = tmp_path / "in" / f"zip=0050{at[0]}" / f"month=0{at[0] + 1}" / f"year={2020 + at[0]}"
+        place.mkdir(parents=True)
+        part.drop("part").write_parquet(place / "part.parquet")
+    further = {"zip": rt.quasi(), "month": rt.quasi(type="numeric"), "year": rt.quasi()}
+    job = JOB.at(source=str(tmp_path / "in"), columns={**JOB.columns, **further})
+    domains = {domain.name: domain for domain in rt.count(job, engine=engine).quasi}
+    assert domains["zip"].texts == ("00500", "00501", "00502") and domains["zip"].dtype == "String"
+    assert domains["month"].texts == ("1", "2", "3") and domains["year"].dtype == "Int64"
+    assert rt.publish(job, engine=engine).manifest.rows == len(TABLE)
+
+
+@pytest.mark.parametrize("engine", ["local", "stream"])
 def test_folders_above_a_hive_say_nothing_of_it_and_never_stand_for_a_column(engine, tmp_path):
     root = tmp_path / "run=5" / "people"
     for city, part in TABLE.drop_nulls("city").group_by("city"):

@@ -6,6 +6,7 @@ its name.  What begins with `_` or `.` is not data, as Spark and its kin leave i
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from glob import glob
@@ -18,6 +19,7 @@ from reticent.table.opened import suffix_of
 
 CSV, PARQUET, ARROW = {".csv", ".tsv", ".txt", ".data"}, {".parquet", ".pq"}, {".arrow", ".feather", ".ipc"}
 _PATTERN = "*?["
+_CODE = re.compile(r"=[+-]?0\d+(\.\d+)?$")
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,12 @@ class Files:
     paths: tuple[Path, ...]
     root: Path | None = None
     keys: tuple[str, ...] = ()
+
+    @property
+    def codes(self) -> set[str]:
+        """Those of the keys that some folder says with a zero before other digits: codes, as they are in a CSV, and no numbers."""
+        parts = {part for path in self.paths if self.keys for part in _below(path, self.root or path.parent)[:-1]}
+        return {_key(part) for part in parts if _CODE.search(part)}
 
     @property
     def suffix(self) -> str:

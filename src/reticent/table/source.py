@@ -183,7 +183,12 @@ def _scanned(files: Files, source: Source) -> pl.LazyFrame:
         schemas = [dict(pl.scan_parquet(path, glob=False, hive_partitioning=False).collect_schema()) for path in paths]
         refuse_unlike(paths, schemas, named=True)
         above = refuse_above(files.root, files.keys, schemas[0]) if files.root and files.keys else []
-        return pl.scan_parquet(paths, hive_partitioning=bool(files.keys), glob=False).drop(above)
+        lazy = pl.scan_parquet(paths, hive_partitioning=bool(files.keys), glob=False)
+        if codes := files.codes:
+            said = {name: kind for name, kind in lazy.collect_schema().items() if name in (*files.keys, *above)}
+            types = {**said, **dict.fromkeys(codes, pl.String())}
+            lazy = pl.scan_parquet(paths, hive_partitioning=True, hive_schema=types, glob=False)
+        return lazy.drop(above)
     if suffix in ARROW:
         held = [pl.scan_ipc(path, glob=False) for path in paths]
         refuse_unlike(paths, [dict(one.collect_schema()) for one in held], named=True)
