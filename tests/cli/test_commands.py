@@ -58,6 +58,20 @@ def test_a_usage_error_is_an_object_with_json(run, place):
     assert json.loads(ran.out)["error"]["exit_code"] == 1
 
 
+@pytest.mark.parametrize(
+    ("asked", "meant"),
+    [
+        (("publish", "job.toml", "--to", "out"), "reticent publish has no option --to.\n  Try --output instead"),
+        (("check", "job.toml", "--engin", "stream"), "reticent check has no option --engin.\n  Try --engine instead"),
+        (("export", "out", "--to", "x.db"), "reticent export has no option --to.\n  Try one of --"),
+        (("--vers",), "reticent has no option --vers.\n  Try --version instead"),
+    ],
+)
+def test_an_option_that_a_command_does_not_have_is_told_with_one_that_may_be_meant(asked, meant, run):
+    ran = run(*asked)
+    assert ran.code == 1 and ran.err.startswith(f"UsageError: {meant}")
+
+
 def test_help_loads_neither_polars_nor_numpy():
     """In a process of its own: this one has loaded them long ago."""
     script = "import sys; from reticent.cli.main import main; main(['--help']); main(['publish', '--help']); "

@@ -56,6 +56,10 @@ class UsageError(RequestError):
     pass
 
 
+OUTPUT, PLACES = "output", ("--to", "--out", "--into", "--dest", "--target", "--folder", "--save")
+"""The option that says where something is written, and what other programs call it."""
+
+
 def tell(error: BaseException, wishes: Wishes) -> int:
     """Say what went wrong; the exit code."""
     ours = known(error)
@@ -84,7 +88,7 @@ def known(error: BaseException) -> ReticentError:
     if isinstance(error, KeyboardInterrupt | Terminated) or type(error).__name__ == "Abort":
         return Interrupted("Interrupted; nothing was written.")
     if hasattr(error, "format_message"):  # the parser's own
-        return UsageError(error.format_message(), attempt="--help.")
+        return _misused(error)
     if says_memory(error):
         return OutOfMemory()
     if isinstance(error, OSError) and error.errno in DISK:
@@ -97,6 +101,23 @@ def known(error: BaseException) -> ReticentError:
         f"A bug of ours: {type(error).__name__} {place(error)}.",
         why="Its message is withheld: it may quote a record.",
         attempt="--traceback, and reporting what it prints together with the job file.",
+    )
+
+
+def _misused(error: Any) -> UsageError:
+    """What the parser says; of an option that a command does not have, which of its own may have been meant."""
+    from difflib import get_close_matches
+
+    asked, context = getattr(error, "option_name", None), getattr(error, "ctx", None)
+    if not asked or context is None:
+        return UsageError(error.format_message(), attempt="--help.")
+    known = [option[2:] for one in context.command.params for option in one.opts if option.startswith("--")]
+    meant = OUTPUT if asked in PLACES and OUTPUT in known else asked.lstrip("-")
+    close = [f"--{name} instead; its options are" for name in get_close_matches(meant, known, n=1)]
+    listed = ", ".join(f"--{name}" for name in known)
+    return UsageError(
+        f"{context.command_path} has no option {asked}.",
+        attempt=f"{''.join(close) or 'one of'} {listed}; --help tells of each.",
     )
 
 
