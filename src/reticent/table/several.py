@@ -147,3 +147,14 @@ def refuse_unlike(paths: Sequence[Path], schemas: Sequence[dict[str, pl.DataType
             why=f"Of its columns {', '.join(said) or 'the order differs'}.",
             attempt="files with the same columns and types.",
         )
+
+
+def scan_parquet(files: Files, above: Sequence[str]) -> pl.LazyFrame:
+    """Parquet files, with the columns that their folders say, and those `above` the source; codes are texts."""
+    paths = list(files.paths)
+    lazy = pl.scan_parquet(paths, hive_partitioning=bool(files.keys), glob=False)
+    if codes := files.codes:
+        said = {name: kind for name, kind in lazy.collect_schema().items() if name in (*files.keys, *above)}
+        types = {**said, **dict.fromkeys(codes, pl.String())}
+        lazy = pl.scan_parquet(paths, hive_partitioning=True, hive_schema=types, glob=False)
+    return lazy

@@ -17,7 +17,7 @@ from reticent.errors import ReticentError, SourceError, SourceUnreachable
 from reticent.redaction import is_address
 from reticent.table import separated
 from reticent.table.formats import EXCEL, STATISTICS
-from reticent.table.several import ARROW, CSV, PARQUET, Files, files_of, refuse_above, refuse_unlike
+from reticent.table.several import ARROW, CSV, PARQUET, Files, files_of, refuse_above, refuse_unlike, scan_parquet
 from reticent.table.sized import refuse_large
 from reticent.table.spanned import scan_spans
 
@@ -183,12 +183,7 @@ def _scanned(files: Files, source: Source) -> pl.LazyFrame:
         schemas = [dict(pl.scan_parquet(path, glob=False, hive_partitioning=False).collect_schema()) for path in paths]
         refuse_unlike(paths, schemas, named=True)
         above = refuse_above(files.root, files.keys, schemas[0]) if files.root and files.keys else []
-        lazy = pl.scan_parquet(paths, hive_partitioning=bool(files.keys), glob=False)
-        if codes := files.codes:
-            said = {name: kind for name, kind in lazy.collect_schema().items() if name in (*files.keys, *above)}
-            types = {**said, **dict.fromkeys(codes, pl.String())}
-            lazy = pl.scan_parquet(paths, hive_partitioning=True, hive_schema=types, glob=False)
-        return lazy.drop(above)
+        return scan_parquet(files, above).drop(above)
     if suffix in ARROW:
         held = [pl.scan_ipc(path, glob=False) for path in paths]
         refuse_unlike(paths, [dict(one.collect_schema()) for one in held], named=True)
