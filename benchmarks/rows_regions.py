@@ -2,6 +2,7 @@
 
 2M rows with eight quasi-identifiers, or as many as REGIONS_ROWS says, in Parquet files of a million.  The driver is the process
 that publishes; Java and the Python workers, which are executors too in `local[2]`, are told beside it.
+Its memory is held to a bar where a quarter of the rows fills a few row groups too: REGIONS_ROWS=20000000 and more.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from benchmarks.row import Row
 ROWS_ASKED = int(os.environ.get("REGIONS_ROWS", "2000000"))
 REGIONS = int(os.environ.get("REGIONS", "64"))
 PIECE = 1_000_000
+FULL = 5_000_000  # rows from which whoever writes has held as much as it ever will: a few whole row groups
 QUASI = ("age", "gender", "education", "marital_status", "work_class", "height", "weeks", "income")
 SENSITIVE = "salary_class"
 COLUMNS = f"""
@@ -154,7 +156,12 @@ def driver(promise: str) -> Callable[[], Row]:
         many, few = spread(ROWS_ASKED, promise), spread(ROWS_ASKED // 4, promise)
         note = f"{ROWS_ASKED:,} rows and {many['labels']:,} labels against a quarter of them and {few['labels']:,}; Java and workers {many['others']:,.0f} and {few['others']:,.0f} MiB"
         return Row(
-            ours=many["driver"], reference=few["driver"], against="a quarter", unit="MiB", at_most=1.1, note=note
+            ours=many["driver"],
+            reference=few["driver"],
+            against="a quarter",
+            unit="MiB",
+            at_most=1.1 if ROWS_ASKED // 4 >= FULL else None,
+            note=note,
         )
 
     return row

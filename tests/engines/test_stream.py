@@ -301,7 +301,7 @@ def test_batches_of_a_source_that_changes_meanwhile_end_before_the_next_one(tabl
 
 
 @pytest.mark.parametrize("engine", ["local", "stream"])
-@pytest.mark.parametrize("dtype", [pl.Datetime("ns"), pl.Datetime("ns", "UTC"), pl.Time])
+@pytest.mark.parametrize("dtype", [pl.Datetime("ns"), pl.Datetime("ns", "UTC"), pl.Time, pl.Duration("ns")])
 def test_batches_by_moments_that_differ_by_nanoseconds_hold_their_own_rows_only(engine, dtype, table, job, tmp_path):
     moments = pl.Series("day", [at % 2 for at in range(len(table))]).cast(pl.Int64).cast(dtype)
     wanted = job.at(release=rt.Output(undeclared="drop"))

@@ -67,8 +67,8 @@ def tallied(lazy: pl.LazyFrame, names: list[str]) -> pl.DataFrame:
 
 
 def cut(lazy: pl.LazyFrame, by: str, value: pl.Series, names: list[str]) -> pl.LazyFrame:
-    """Some columns of the rows with that value.  Python's own moments have no nanoseconds: these are compared as numbers."""
-    if isinstance(value.dtype, pl.Datetime | pl.Time):
+    """Some columns of the rows with that value.  Python's moments and spans of time have no nanoseconds: they are compared as numbers."""
+    if value.dtype.is_temporal():
         return lazy.filter(pl.col(by).to_physical() == value.to_physical().item()).select(names)
     return lazy.filter(pl.col(by) == value.item()).select(names)
 
