@@ -15,7 +15,10 @@ from benchmarks.rows_engines import BODY, MEMORY, QUASI, ROWS_ASKED, SENSITIVE, 
 PAPERS = {
     "(B,t)-privacy": ("[rt.KAnonymity(10), rt.BTPrivacy(0.3, 0.6)]", "rt.Mondrian()"),
     "P-private groups": ('[rt.PPrivacy("source")]', 'rt.Distribution(group_by=["gender", "education"])'),
-    "perturbed generalization": ('[rt.RhoGuarantee("0.2", "0.5", "0.1")]', "rt.PerturbedGeneralization(k=6)"),
+    "perturbed generalization": (
+        '[rt.RhoGuarantee("0.2", "0.5", "0.1")]',
+        "rt.PerturbedGeneralization(k=6, domain=range(50))",
+    ),
 }
 SETUP = """
 import polars, pyarrow.parquet, pyarrow.ipc, randomgen

@@ -20,7 +20,7 @@ KINDS = {
     "anatomized": ("[rt.ProbabilisticLDiversity(4)]", "rt.Anatomy()"),
     "transformed": ('[rt.PPrivacy("source")]', "rt.Distribution()"),
     "perturbed": ("[rt.BetaLikeness(4)]", "rt.BetaPerturbation()"),
-    "sampled": ('[rt.DeltaGrowth("0.9", "0.6")]', 'rt.PerturbedGeneralization(k=6, p="0.3")'),
+    "sampled": ('[rt.DeltaGrowth("0.9", "0.6")]', 'rt.PerturbedGeneralization(k=6, p="0.3", domain=range(50))'),
 }
 MADE = """
 import numpy as np, polars as pl, reticent as rt

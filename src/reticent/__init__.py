@@ -10,6 +10,8 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+import reticent.forking  # noqa: F401  # forks are noted from now on
+
 __version__ = "0.1.0"
 
 _PUBLIC = {

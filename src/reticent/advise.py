@@ -15,9 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from time import process_time
 from typing import Any
 
 from reticent import registry
+from reticent.budget import Clock
 from reticent.compare import growth
 from reticent.compare.candidates import candidates, method_names
 from reticent.compare.compare import measured_all, setting_of
@@ -25,12 +27,14 @@ from reticent.compare.comparison import Comparison
 from reticent.compare.level import level
 from reticent.compare.purposes import PURPOSES as PURPOSES
 from reticent.compare.purposes import Purpose
-from reticent.door import a_job, called, door, names, optional, text, whole
+from reticent.door import a_job, called, door, names, optional, seconds, text, whole
 from reticent.errors import RequestError, some, suggest
 from reticent.job import Job
 from reticent.showing import page, table
 
 RUNS = 3
+LEAST_SECONDS = 20.0
+TIMES_READING = 60
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,7 +140,14 @@ def _asked_of(value: Any, name: str) -> Job | Comparison:
 
 
 @door(
-    job=_asked_of, purpose=text, methods=optional(names), rows=optional(whole), runs=whole, seed=whole, progress=called
+    job=_asked_of,
+    purpose=text,
+    methods=optional(names),
+    rows=optional(whole),
+    runs=whole,
+    seed=whole,
+    budget=optional(seconds),
+    progress=called,
 )
 def advise(
     job: Job | Comparison,
@@ -147,12 +158,15 @@ def advise(
     rows: int | None = None,
     runs: int = RUNS,
     seed: int = 1,
+    budget: float | None = None,
     progress: Callable[[str], None] = lambda stage: None,
 ) -> Advice:
     """Measure the methods that keep the job's promises (or those named) and rank them for a purpose.
 
     `purpose` is "counts", "averages", "classification" or "sharing-rows".  The job's own method is tried as the job has it, the
-    others with their own parameters.  Instead of a job, a comparison that was made already: nothing is measured again.
+    others with their own parameters.  `budget`: CPU seconds that all of it may take, by default LEAST_SECONDS or, if that is more,
+    TIMES_READING as many as reading took; methods there was no time for are named.
+    Instead of a job, a comparison that was made already: nothing is measured again.
     """
     if purpose not in PURPOSES:
         raise RequestError(f"There is no advice for {purpose!r}.", attempt=suggest(purpose, PURPOSES))
@@ -169,7 +183,13 @@ def advise(
         raise RequestError(
             "No method that is known keeps the promises of the job.", attempt="fewer promises, or others."
         )
-    setting = setting_of(job, frame, rows, runs, (), PURPOSES[purpose].learns, seed, progress)
+    began = process_time()
+    setting = setting_of(job, frame, rows, runs, (), PURPOSES[purpose].learns, seed, progress, budget)
+    if budget is None:
+        setting = replace(setting, clock=Clock(max(LEAST_SECONDS, TIMES_READING * (process_time() - began))))
+    able.sort(
+        key=lambda one: getattr(registry.method(one.method), "anytime", False)
+    )  # what takes any time there is, last
     compared = measured_all(able, setting, job)
     if compared.sampled:
         compared = replace(compared, smaller=measured_all(able, setting.part(growth.TIMES), job))
@@ -178,13 +198,14 @@ def advise(
 
 def _advice(compared: Comparison, purpose: str, refused: dict[str, str]) -> Advice:
     chosen = PURPOSES[purpose]
-    refused |= {row["name"]: row["why"] for row in compared.rows if row["role"] == "candidate" and not row["reached"]}
+    unreached = {row["name"]: row["why"] for row in compared.rows if not row["reached"]}
+    refused |= unreached
     ranked = _ranked(compared, chosen)
     if not any(row["role"] == "candidate" for row in ranked):
         raise RequestError(
             f"No method was measured for {purpose}.",
-            why=next(iter(refused.values()), f"There is no {chosen.meaning}: {chosen.lacking}."),
-            attempt="another purpose, or a weaker promise.",
+            why=next(iter((unreached or refused).values()), f"There is no {chosen.meaning}: {chosen.lacking}."),
+            attempt="another purpose, a weaker promise, or a greater budget.",
         )
     fewer = compared.smaller
     before = None if fewer is None else {row["name"]: row for row in _ranked(fewer, chosen)}

@@ -16,8 +16,9 @@ from reticent.table.cells import Cells
 
 
 def warned(job: Job, cells: Cells) -> list[str]:
-    """What a promise warns of on these cells."""
-    return [said for promise in job.promises if hasattr(promise, "warnings") for said in promise.warnings(cells)]
+    """What the method and the promises warn of on these cells."""
+    parts = [part for part in (job.method, *job.promises) if hasattr(part, "warnings")]
+    return [said for part in parts for said in part.warnings(cells)]
 
 
 def advised(job: Job, cells: Cells, recipe: Recipe | None) -> tuple[Mapping[str, Any], ...]:

@@ -35,6 +35,8 @@ from reticent.table.carried import NEAR_UNIQUE
 from reticent.table.codec import COUNT
 from reticent.table.header import known
 from reticent.table.roles import Column, Role, resolve, with_role
+from reticent.table.source import TextRows
+from reticent.table.source_types import has_types
 from reticent.table.stamped import Stamp
 
 SUMMARY = "batches.json"
@@ -84,7 +86,8 @@ def publish_batches(
     columns = resolve(job.columns, names, "drop")
     values = worker.tallied(rows, [by]).rename({COUNT: _ROWS}).sort(by)
     _refuse_telling(by, values, columns.get(by))
-    parts = list(_parts(worker, rows, by, values, keep=by in columns))
+    handed = (lambda cut: cut) if worker.distributed or has_types(job.source, frame) else TextRows
+    parts = list(_parts(worker, rows, by, values, handed, keep=by in columns))
     _refuse_places(to, [part.name for part in parts], force)
     counted = worker.tallied(rows, [*with_role(columns, Role.QUASI), *with_role(columns, Role.SENSITIVE)])
     whole = Rows(counted.drop(COUNT), counted[COUNT].to_numpy(), source)
@@ -97,7 +100,7 @@ def publish_batches(
         stamp.refuse_changed()
         batches.append(_publish_one(job, part, to / part.name, **how))
     found = _summary(by, batches)
-    _write_summary(to, found)
+    _write_summary(to, found, book.folder)
     return found
 
 
@@ -111,13 +114,13 @@ def _refuse_places(to: Path, names: list[str], force: bool) -> None:
         refuse_existing(to / name, force)
 
 
-def _write_summary(to: Path, found: dict[str, Any]) -> None:
+def _write_summary(to: Path, found: dict[str, Any], ledger: Path) -> None:
     """In the owner's folder, beside the batches' notes."""
     notes = notes_folder(to)
     with writing(notes):
         private.make_folder(notes)
         for name, content in ((PLACE, written_place(to)), (SUMMARY, json.dumps(found, indent=1).encode() + b"\n")):
-            with staging.new_file(notes / name) as path:
+            with staging.new_file(notes / name, ledger=ledger) as path:
                 private.write(path, content)
 
 
@@ -170,8 +173,10 @@ class Batch:
     frame: Any
 
 
-def _parts(worker: Any, rows: Any, by: str, values: pl.DataFrame, *, keep: bool) -> Iterator[Batch]:
-    """Each batch, in the order of the column's values."""
+def _parts(
+    worker: Any, rows: Any, by: str, values: pl.DataFrame, handed: Callable[[Any], Any], *, keep: bool
+) -> Iterator[Batch]:
+    """Each batch, in the order of the column's values; `handed` says that rows are those of a CSV, where they are."""
     columns = [name for name in rows.collect_schema().names() if keep or name != by]
     seen: set[str] = {SUMMARY, PLACE}  # the owner's folder has the batches' notes beside these
     for at, many in enumerate(values[_ROWS]):
@@ -180,4 +185,4 @@ def _parts(worker: Any, rows: Any, by: str, values: pl.DataFrame, *, keep: bool)
         while name in seen:
             name += "-2"
         seen.add(name)
-        yield Batch(name, many, worker.cut(rows, by, value, columns))
+        yield Batch(name, many, handed(worker.cut(rows, by, value, columns)))

@@ -11,8 +11,17 @@ BUDGET = 2.0  # times what reading and the job's own plan took
 OWN = 1 / (1 + BUDGET)  # the part of a run that reading and the job's own plan are
 ENDING = 0.95
 LEAST = 2.0  # CPU seconds that are always there
+SPARE = 0.2  # CPU seconds for each of the last looks, whatever the budget
 TRIAL = 16  # one cell in so many is tried first, where there are MANY
 MANY = 20_000
+OWN_SECONDS = 30.0
+TIMES_READING = 10
+"""Without a budget the job's own plan has OWN_SECONDS, or TIMES_READING as many as reading took if that is more."""
+OWN_SHARE = 0.6
+COMPARED_SHARE = 0.85
+"""With a budget: when these shares of it are used, the job's own plan ends, and comparing and explaining do."""
+SAMPLE_STEPS = (16, 256)
+"""Where the own plan does not end, one cell in so many is planned."""
 
 
 class Clock:
@@ -20,6 +29,11 @@ class Clock:
 
     def __init__(self, budget: float | None):
         self.began, self.budget = process_time(), budget
+
+    @classmethod
+    def ending(cls, seconds: float) -> Clock:
+        """A clock whose budget is so many CPU seconds from now."""
+        return cls(seconds)
 
     def start(self) -> None:
         now = process_time()
@@ -29,6 +43,10 @@ class Clock:
     def left(self, share: float = 1.0) -> bool:
         """Whether less than this share of the budget is used."""
         return process_time() - self.began < share * (self.budget or 0.0)
+
+    def remaining(self, share: float = 1.0) -> float:
+        """CPU seconds that are left of this share of the budget."""
+        return max(share * (self.budget or 0.0) - (process_time() - self.began), 0.0)
 
     def used(self) -> float:
         """The share of the budget that is used, at most 1."""

@@ -17,7 +17,7 @@ from reticent.attacks.eligibility.priors import Prior
 from reticent.attacks.eligibility.risk import risk
 from reticent.door import door, names, optional, options, text, whole, wholes
 from reticent.errors import RequestError, suggest
-from reticent.methods.suppression.stage import KINDS, refuse_few_values
+from reticent.methods.suppression.stage import KINDS, refuse_few_values, refuse_large_counts
 
 SAMPLES = 2_000
 MOST_ROWS = 40  # tables of more rows are too many to list
@@ -62,6 +62,7 @@ def suppression(
 def _of_counts(counts: list[int], l: int, prior: str, kinds: Sequence[str]) -> dict[str, Any]:
     if not counts or min(counts) < 1:
         raise RequestError("counts are whole numbers above 0.", attempt="counts=[10, 4, 2, 1, 1].")
+    refuse_large_counts(counts)
     rows, most = sum(counts), max(counts)
     found: dict[str, Any] = {"method": "suppression", "counts": counts, "l": l, "prior": prior, "rows": rows,
                              "eligible": l * most <= rows, "supports": rows // most, "bound": 1 / l}  # fmt: skip

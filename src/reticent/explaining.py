@@ -26,6 +26,7 @@ from reticent.table.builders import prefixes
 from reticent.table.cells import Cells
 from reticent.table.codes_command import codes_command, codes_file
 from reticent.table.domain import TreeDomain, tree_domain
+from reticent.time_limit import TimeLimitReached
 
 _CODE = re.compile(r"[A-Za-z]{0,3}\d[\w.-]*")
 STARRED = 0.999  # a column that loses this much in every row says nothing
@@ -99,7 +100,7 @@ class Explained:
 
 @dataclass(frozen=True, slots=True)
 class Trials:
-    """`measure` plans promises on cells and gives their loss; it is asked as long as there is time `left`."""
+    """`measure` plans promises on cells and gives their loss, or raises `TimeLimitReached`; it is asked while there is time `left`."""
 
     measure: Callable[[Cells, Promises], float | None]
     left: Callable[[], bool]
@@ -121,7 +122,10 @@ def explain(cells: Cells, promises: Promises, recipe: Recipe | None, trials: Tri
         if trials is None or not trials.left():
             skipped += 1
             continue
-        changes.append(Change(promise, what, trials.measure(seen, other), paste))
+        try:
+            changes.append(Change(promise, what, trials.measure(seen, other), paste))
+        except TimeLimitReached:
+            skipped += 1
     return Explained(by_column, starred, rare, tuple(changes), skipped, None if trials is None else trials.base)
 
 

@@ -19,10 +19,13 @@ from reticent.errors import JobError, RequestError
 
 DIGITS = 400  # of a number, before and behind the point: far more than any parameter needs
 TEXT = 100_000  # characters of one text: a long query
+MAX_TEXT_CHARACTERS = 1 << 16  # of one text in a manifest: a value, or a label of a hierarchy
 DEPTH = 20  # tables and lists within each other
 ENTRIES = 1_000_000  # values in one job, those of hierarchies among them
 FILE = 64 << 20  # bytes of a job file
 PART_ROWS = 1_000  # rows of a part of a data file, but of the last one
+MANIFEST_VALUES = 4_000_000  # of a manifest, those of the hierarchies that it publishes among them
+HIERARCHY_VALUES = 3_900_000  # of one hierarchy: the rest of the manifest has its own
 BESIDE = 256 << 20  # bytes of a file that is read whole beside it: a hierarchy, weights, distances, questions
 _WRITTEN = re.compile(r"\s*[+-]?[\d_]*\.?[\d_]*(?:[eE]([+-]?\d+))?(?:/[\d_]+)?\s*", re.ASCII)
 

@@ -50,7 +50,7 @@ def check(self: Any) -> str:
     own = self.methods[0]
     head = ("method", "reachable", "groups", "smallest", "withheld", "expected loss (AIL)")
     rows = [(one.method, one.reachable, one.groups, one.smallest, one.withheld, one.ail) for one in self.methods]
-    reached = "is reachable" if own.reachable else "IS NOT reachable"
+    reached = {True: "is reachable", False: "IS NOT reachable", None: "may or may not be reachable"}[own.reachable]
     said = [f"{one.method}: {one.why}" for one in self.methods if one.why]
     title = f"{self.rows:,} rows in {self.cells:,} cells. The promise {reached} by {own.method}."
     return page(title, table(head, rows), lines([*said, *self.warnings]))
@@ -81,7 +81,9 @@ def audit(self: Any) -> str:
     parts = [table(("promise", "asked", "achieved", "kept"), promises), table(("measure", "achieved"), measures)]
     if self.source is not None:
         parts.append(lines(self.source.sentences))
-    return page(title, *parts, lines([*self.disagreements, *self.notes]))
+    return page(
+        title, *parts, lines([*self.disagreements, *self.notes, *([] if self.page is None else [self.page.sentence])])
+    )
 
 
 def hierarchy(self: Any) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import weakref
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ import polars as pl
 
 from reticent import notebook
 from reticent.audit.result import Audit
-from reticent.door import a_list, door, flag, optional, path, place, share, table, text
+from reticent.door import a_list, door, flag, optional, path, place, seconds, share, table, text
 from reticent.door import cells as counted_cells
 from reticent.errors import ColumnError, RequestError, suggest
 from reticent.owner import keeping, staging
@@ -24,10 +24,15 @@ from reticent.owner.recovery import recover
 from reticent.release import bundle
 from reticent.release.answer import LEVEL, Answer
 from reticent.release.disk import writing
-from reticent.release.kind import Question, Reader, Sight, reader, tables
+from reticent.release.kind import Question, Reader, Sight, counted_tables, reader, tables
 from reticent.release.manifest import ColumnEntry, Manifest
 from reticent.table import source as sources
 from reticent.table.cells import Cells
+
+MAX_ROWS_READ = 2_000_000
+"""A release of more rows is not read whole for a question, if its kind can be counted."""
+MAX_TABLES_KEPT = 4
+"""Sets of columns whose counted rows are kept for the next question."""
 
 
 def _questions(value: Any, name: str) -> Any:
@@ -49,6 +54,7 @@ class Release:
         # What was just published was verified when it was audited, and its digest is in the ledger.
         self.manifest: Manifest = bundle.verify(self.folder) if owned is None else bundle.read_manifest(self.folder)
         self._known: dict[str, Any] = {}  # what questions found of the tables
+        self._counted: dict[frozenset[str], tuple[dict[str, pl.DataFrame], dict[str, Any]]] = {}
         self._owned = owned  # what save() writes to the owner's folder; None for a release that was opened
         if owned is not None and owned.get("temporary"):
             weakref.finalize(self, staging.discard, self.folder)
@@ -127,24 +133,52 @@ class Release:
                 attempt="values of the sensitive column's own type.",
             ) from None
 
-    @door(sql=text, level=share, by=text)
-    def query(self, sql: str, *, level: float = LEVEL, by: str = "inversion") -> Any:
+    @door(sql=text, level=share, by=text, time_limit=optional(seconds))
+    def query(self, sql: str, *, level: float = LEVEL, by: str = "inversion", time_limit: float | None = 60.0) -> Any:
         """The `Answer` to a question in SQL, with guaranteed bounds or a standard error where the kind has them.
 
         With GROUP BY or several aggregates a list of them, each answer with its `keys`.  `level` is that of the `interval` that a
         standard error gives; `by` how redrawn values are reconstructed: "inversion", or "em", which is never negative.
+        `time_limit` is in CPU seconds, without reading the release; None sets no limit.
         """
         from reticent.query import How, ask
 
-        return ask(self.tables, self.manifest, sql, How(level=level, by=by, known=self._known))
+        tables, known = self._tables_for(sql)
+        return ask(tables, self.manifest, sql, How(level=level, by=by, known=known, time_limit=time_limit))
 
-    @door(questions=_questions, source=optional(place), level=share, by=text)
+    def _tables_for(self, sql: str) -> tuple[Mapping[str, pl.DataFrame], dict[str, Any]]:
+        """The tables that a question is put to, and what earlier questions found of them.
+
+        A large release is not read whole: the distinct rows in the columns asked are counted as the file is read, and kept for
+        the next questions about the same columns.
+        """
+        if self.manifest.rows < MAX_ROWS_READ or "tables" in self.__dict__:
+            return self.tables, self._known
+        from reticent.query.ask import columns_asked
+
+        columns = columns_asked(sql, self.manifest)
+        if columns not in self._counted:
+            counted = counted_tables(self.folder, self.manifest, columns)
+            if counted is None:
+                return self.tables, self._known
+            while len(self._counted) >= MAX_TABLES_KEPT:
+                self._counted.pop(next(iter(self._counted)))
+            self._counted[columns] = counted, {}
+        return self._counted[columns]
+
+    @door(questions=_questions, source=optional(place), level=share, by=text, time_limit=optional(seconds))
     def measure(
-        self, questions: Any, source: Any = None, *, level: float = LEVEL, by: str = "inversion"
+        self,
+        questions: Any,
+        source: Any = None,
+        *,
+        level: float = LEVEL,
+        by: str = "inversion",
+        time_limit: float | None = 60.0,
     ) -> list[dict[str, Any]]:
         """Answers to a list of questions in SQL, or to those of a file; with the source, the `true` answers and relative `error`s too.
 
-        What is true tells about the source: it stays with its owner.
+        What is true tells about the source: it stays with its owner.  `time_limit` is in CPU seconds, for each question.
         """
         from reticent.query import How
         from reticent.query.listed import measured, questions_in
@@ -154,7 +188,8 @@ class Release:
         if source is not None:
             read, frame = reading_of(self, source)
             people = sources.collect(sources.scan(read, frame), "Reading the source")
-        return measured(self.tables, self.manifest, listed, people, How(level=level, by=by, known=self._known))
+        how = How(level=level, by=by, known=self._known, time_limit=time_limit)
+        return measured(self.tables, self.manifest, listed, people, how)
 
     @door(sql=text, dialect=text, table=text)
     def sql(self, sql: str, dialect: str, table: str = "release") -> str:
@@ -190,7 +225,8 @@ class Release:
         if self._owned is None:
             keeping.refuse_noted(target, self.digest)
         book.refuse_again(target, owned.get("source"), again)
-        with staging.staged(target) as staged:
+        recorded_in = None if self._owned is None and ledger is None else book.folder  # a copy needs no ledger
+        with staging.staged(target, recorded_in) as staged:
             with writing(target):
                 shutil.copytree(self.folder, staged, dirs_exist_ok=True)
             if self._owned is None:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reticent import registry
-from reticent.errors import JobError, listed, suggest
+from reticent import limits, registry
+from reticent.errors import ColumnError, JobError, listed, some, suggest
 from reticent.job import Job
 from reticent.methods.compose import left_to_method
 from reticent.methods.regions import refuse as refuse_whole
 from reticent.methods.weights import weights_of
+from reticent.table.domain import Domain, TreeDomain
 from reticent.table.roles import Column
 
 if TYPE_CHECKING:
@@ -155,6 +156,12 @@ def refuse_reserved(job: Job, columns: Mapping[str, Column]) -> None:
         )
 
 
+def refuse_unfit_columns(job: Job, columns: Mapping[str, Column]) -> None:
+    """A method says itself what it needs of the declared columns, before any row is read."""
+    if hasattr(job.method, "require_columns"):
+        job.method.require_columns(columns)
+
+
 def refuse_unnamed(job: Job, quasi: list[str], sensitive: list[str]) -> None:
     """Weights are of quasi-identifiers; the column that a stage looks at is a sensitive one."""
     weights_of(quasi, getattr(job.method, "weights", None))
@@ -174,4 +181,25 @@ def refuse_partial(job: Job) -> None:
                 f"{promise.name} cannot be kept where rows are withheld.",
                 why="Prior beliefs are estimated from all rows: whose rows they came from could not be recounted.",
                 attempt="suppress_at_most = 0 and no preparing stage, or another promise.",
+            )
+
+
+def refuse_long_texts(job: Job, domains: tuple[Sequence[Domain], Sequence[Domain]]) -> None:
+    """Before anything is planned: values and labels of a hierarchy that a manifest lists are not longer than its texts may be.
+
+    `domains` are those of quasi-identifying and of sensitive columns; sensitive values are listed by some kinds.
+    """
+    quasi, sensitive = domains
+    lists_values = getattr(registry.writer(job.method.kind), "lists_values", False)
+    for domain in (*quasi, *sensitive):
+        is_listed = lists_values or domain in quasi or getattr(domain, "given", False)
+        texts = {*domain.texts, *(domain.hierarchy.labels if isinstance(domain, TreeDomain) else ())}
+        longest = max(map(len, texts), default=0)
+        if is_listed and longest > limits.MAX_TEXT_CHARACTERS:
+            many = sum(len(text) > limits.MAX_TEXT_CHARACTERS for text in texts)
+            raise ColumnError(
+                f"Column {domain.name!r} has {some(many, 'value')} of more than {limits.MAX_TEXT_CHARACTERS:,} characters; the "
+                f"longest has {longest:,}.",
+                why="The manifest of a release lists such values, and texts as long as that are not read from one.",
+                attempt="a shorter code for each, or leaving the column out.",
             )

@@ -112,7 +112,7 @@ def plain(value: Any, *, public: bool = False) -> Any:
     ):
         value = Fraction(str(value))  # as it was written in a job file, or a NumPy number
     if isinstance(value, Fraction):
-        if value.denominator == 1:
+        if value == int(value):
             return int(value)
         decimal = float(value)
         return decimal if Fraction(repr(decimal)) == value else str(value)

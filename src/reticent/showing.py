@@ -26,7 +26,7 @@ def told(value: Any) -> str:
     if isinstance(value, Integral):
         return f"{int(value):,}"
     if isinstance(value, Fraction):
-        return str(value) if value.denominator < 100 else f"{float(value):.4g}"
+        return str(value) if value.limit_denominator(99) == value else f"{float(value):.4g}"
     if isinstance(value, Real):
         number = float(value)
         return f"{number:,.0f}" if 1e4 <= abs(number) < 1e15 else f"{number:.4g}"

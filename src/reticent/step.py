@@ -2,6 +2,9 @@
 
 A step is a text, so that whoever only prints words needs to know nothing of shares.  Shares are rough: what stages took on a
 few tables, except where they count something (sweeps, batches, attacks, a budget of seconds).
+
+The text is for logs, which travel: it has words of ours, names of methods and attacks, and counts of what is done, and never
+what a release tells.  That goes into `finding`, which only a live terminal shows.
 """
 
 from __future__ import annotations
@@ -12,13 +15,18 @@ Progress = Callable[[str], None]
 
 
 class Step(str):
-    """What is at work; `done` is the share of the run, 0 to 1, that was done before it."""
+    """What is at work; `done` is the share of the run, 0 to 1, that was done before it.
+
+    `finding` is what was found so far, for the person at the keyboard; no log and no pipe gets it.
+    """
 
     done: float | None
+    finding: str
 
-    def __new__(cls, words: str, done: float | None = None) -> Step:
+    def __new__(cls, words: str, done: float | None = None, finding: str = "") -> Step:
         step = super().__new__(cls, words)
         step.done = None if done is None else min(max(done, 0.0), 1.0)
+        step.finding = finding
         return step
 
 
@@ -26,11 +34,15 @@ def done_of(step: str) -> float | None:
     return getattr(step, "done", None)
 
 
+def finding_of(step: str) -> str:
+    return getattr(step, "finding", "")
+
+
 def within(progress: Progress, start: float, end: float) -> Progress:
     """The progress of a part of a run, told as that of the whole; a part that knows no share of its own tells none."""
 
     def told(step: str) -> None:
         done = done_of(step)
-        progress(Step(step, None if done is None else start + done * (end - start)))
+        progress(Step(step, None if done is None else start + done * (end - start), finding_of(step)))
 
     return told

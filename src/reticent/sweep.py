@@ -145,7 +145,7 @@ def _shown(job: Job, name: str) -> Any:
     part = next(one for one in (*job.promises, job.method) if name in _parameters(one))
     value = getattr(part, name)
     if isinstance(value, Fraction):
-        return int(value) if value.denominator == 1 else float(value)
+        return int(value) if value == int(value) else float(value)
     return value if isinstance(value, bool | int | float | str | None) else str(registry.plain(value))
 
 

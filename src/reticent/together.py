@@ -15,24 +15,19 @@ from pathlib import Path
 from typing import Any
 
 from reticent.attacks.composition import Joined, of_together
-from reticent.attacks.laid_together import laid_together, refuse_misfits
-from reticent.errors import PromiseUnreachable, ReticentError
+from reticent.attacks.laid_together import laid_together
+from reticent.errors import PromiseUnreachable, ReticentError, some
 from reticent.opened import Release
 from reticent.owner.fingerprint import Rows
 from reticent.owner.ledger import Ledger, Repeat
 from reticent.owner.places import digest_of
 from reticent.step import Progress, Step
 
-TOLD = 6  # sentences about earlier releases that are told while it works
-
 
 def joined(joining: Joining, staged: Path, ledger: Any, progress: Progress) -> tuple[str, ...]:
-    """What this release and earlier ones of the same people say together, told before anything is kept; or a refusal."""
+    """What this release and earlier ones of the same people say together, as notices for the owner; or a refusal."""
     progress(Step("joining with earlier releases", 0.95))
-    said = joining(staged, Ledger.of(ledger))
-    for line in said[-TOLD:]:  # the last one says what they say together; all of them are kept as notices
-        progress(line)
-    return tuple(said)
+    return tuple(joining(staged, Ledger.of(ledger)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +60,7 @@ class Joining:
                 )
                 continue
             if digest_of(folder) != repeat.entry["digest"]:
-                said.append(self._apart(repeat, "it is not where it was put, or was changed"))
+                said.append(self._apart(repeat, "it is not where it was put, or was changed", "putting it back, or "))
                 continue
             why = self._misfit(Release(folder))
             there += [folder] if why is None else []
@@ -79,18 +74,18 @@ class Joining:
         if self.elsewhere:
             return "rows are on a cluster, and `reticent attack --with` joins releases on one machine"
         try:
-            refuse_misfits(laid_together([release], self.source, self.missing))
+            laid_together([release], self.source, self.missing)
         except ReticentError as error:
             return error.what[:1].lower() + error.what[1:].rstrip(".")
         return None
 
-    def _apart(self, repeat: Repeat, why: str) -> str:
+    def _apart(self, repeat: Repeat, why: str, remedy: str = "") -> str:
         name = repeat.entry["release"]
         if self.limit is not None:
             raise PromiseUnreachable(
                 f"Nothing shows what this release and {name!r} say together: {why}.",
                 why=f"The job allows a belief of at most {self.limit} from both ([release] together), and {name!r} may be out.",
-                attempt="putting it back, or leaving `together` out.",
+                attempt=f"{remedy}leaving `together` out of [release], or publishing nothing new of these people.",
             )
         return f"The earlier release {name!r} was not joined with this one: {why}."
 
@@ -117,6 +112,11 @@ def sentence(found: Joined, there: Sequence[Path]) -> str:
     """What releases say together, in counts."""
     beside = found.beside
     above = "" if beside["exceeds"] is None else f" {beside['exceeds']:,} stand above what one of them promises."
+    if beside["departed"]:
+        above += (
+            f" {some(beside['departed'], 'row', 'of theirs is', 'of theirs are')} of nobody in this table any more; "
+            f"of {found.unbounded:,} people, who may be those who changed since, anything may be believed."
+        )
     return (
         f"Joined with {_named(there)}: {beside['half']:.1%} of {found.targets:,} people have a value that is believed at .5 or "
         f"more ({beside['half_alone']:.1%} from one release alone); the worst belief is {found.worst_posterior:.3f} "

@@ -50,7 +50,7 @@ def value_text(value: Any) -> str:
         return "{ " + ", ".join(f"{key_text(key)} = {value_text(entry)}" for key, entry in value.items()) + " }"
     if isinstance(value, list | tuple):
         return "[" + ", ".join(value_text(entry) for entry in value) + "]"
-    if isinstance(value, Fraction) and value.denominator != 1:
+    if isinstance(value, Fraction) and value != int(value):
         return json.dumps(str(value))
     return str(value)
 

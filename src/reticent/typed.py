@@ -12,19 +12,14 @@ from dataclasses import Field, fields
 from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
-from keyword import iskeyword
 from pathlib import Path
 from typing import Any
 
+from reticent.door.parameters import word_of as word
 from reticent.errors import JobError, listed, suggest
 from reticent.limits import refuse_immoderate
 
 Fits = Callable[[Any], bool]
-
-
-def word(name: str) -> str:
-    """A field as job files and manifests say it: `lambda` is `lambda_` in Python, which keeps the word for itself."""
-    return name.removesuffix("_") if iskeyword(name.removesuffix("_")) else name
 
 
 def _is_number(value: Any) -> bool:

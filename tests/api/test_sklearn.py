@@ -132,7 +132,7 @@ def test_a_fitted_transformer_holds_labels_and_no_record():
     """Ends of ranges are labels; what lies between them, and the sensitive values, are nowhere in it."""
     wages, ends = [71_003 + 100 * at for at in range(40)], {71_003, 74_903}
     table = pandas.DataFrame({"wage": wages, "d": ["secret-disease", "other"] * 20})
-    model = Anonymizer({"wage": "quasi", "d": "sensitive"}, rt.KAnonymity(20)).fit(table)
+    model = Anonymizer({"wage": rt.quasi(labels="tight"), "d": "sensitive"}, rt.KAnonymity(20)).fit(table)
     held, shown = (
         repr(vars(model)) + str(model.groups_.rows()),
         set(map(int, re.findall(r"7\d{4}", str(model.groups_.rows())))),

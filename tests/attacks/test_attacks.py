@@ -13,6 +13,7 @@ from reticent.attacks.score import score, wilson
 from reticent.attacks.seen import of_cells, seen
 from reticent.attacks.similarity import families
 from reticent.attacks.skewness import group_beliefs
+from reticent.attacks.true_values import TrueValues
 from reticent.cli.main import main
 from reticent.engines import local
 from reticent.errors import RequestError
@@ -230,7 +231,7 @@ def test_an_attack_does_not_read_the_truth():
     view = seen(published(frame), frame)
     from dataclasses import replace
 
-    blind = replace(view, truth=np.ones_like(view.truth))
+    blind = replace(view, truth=TrueValues.of_table(np.ones_like(view.truth.to_dense())))
     for name in ("naive_bayes", "definetti", "skewness", "similarity"):
         run = getattr(__import__(f"reticent.attacks.{name}", fromlist=[name]), name)
         assert np.array_equal(run(view).guess, run(blind).guess)

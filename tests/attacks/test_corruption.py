@@ -11,14 +11,14 @@ import pytest
 
 import reticent as rt
 from reticent.attacks.corruption import Situation
-from reticent.attacks.corruption.unmasked import left_over
+from reticent.attacks.corruption.unmasked import _told_by_manifest, left_over
 from reticent.cli.main import main
 from reticent.errors import RequestError
 
 RNG = np.random.default_rng(5)
 TABLE = pl.DataFrame({"id": np.arange(120), "a": RNG.integers(0, 30, 120), "s": RNG.choice(list("wxyz"), 120)})
 JOB = rt.Job(
-    columns={"id": rt.identifying(), "a": rt.quasi(), "s": rt.sensitive()},
+    columns={"id": rt.identifying(), "a": rt.quasi(), "s": rt.sensitive(domain=list("wxyz"))},
     promises=[rt.RhoGuarantee("0.2", "0.5", "0.3")],
     method=rt.PerturbedGeneralization(k=4),
 )
@@ -77,6 +77,15 @@ def test_one_victim_is_attacked_alone(release):
     assert found["worst_posterior"] <= attack(release)["worst_posterior"]
 
 
+def test_a_victim_whose_value_was_learned_is_not_attacked(release):
+    with pytest.raises(RequestError, match="among the corrupted"):
+        attack(release, corrupted=TABLE.head(60), victim="id=17")
+    assert attack(release, corrupted=TABLE.head(60), victim="id=77")["targets"] == 1
+    extraneous = TABLE.head(3).with_columns(s=pl.lit(None, dtype=pl.String))
+    with pytest.raises(RequestError, match="among the corrupted"):
+        attack(release, external=TABLE.drop("s"), corrupted=extraneous, victim="id=1")
+
+
 @pytest.mark.parametrize(
     ("how", "says"),
     [
@@ -121,13 +130,16 @@ def test_a_random_sample_of_a_generalized_table_falls_too():
     assert not left_over(np.zeros_like(true), true)[true > 1].any()
 
 
-def test_perturbed_releases_are_refused_with_a_reason():
+def test_the_distribution_of_a_perturbed_release_tells_who_knows_everybody_else_the_last_value():
+    """Its promise is about who knows the overall distribution; whoever subtracts everybody else from it has the victim's value."""
     columns = {"id": rt.identifying(), "a": rt.quasi(), "s": rt.sensitive()}
     shown = rt.publish(
         rt.Job(columns=columns, promises=[rt.BetaLikeness(2)], method=rt.BetaPerturbation()), frame=TABLE, seed=1
     )
-    with pytest.raises(RequestError, match="redrawn"):
-        rt.attack(shown, TABLE, "corruption")
+    found = rt.attack(shown, TABLE, "corruption").to_dict()
+    assert (found["success"], found["worst_posterior"], found["promised"]) == (1.0, 1.0, None)
+    listed = shown.manifest.own["values"]
+    assert _told_by_manifest(shown.manifest) == {value: TABLE["s"].eq(value).sum() for value in listed}
 
 
 def test_monte_carlo_over_publish_and_attack_agrees_with_the_exact_posterior():

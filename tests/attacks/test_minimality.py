@@ -18,7 +18,7 @@ from reticent.attacks.minimality.walked import walked
 from reticent.errors import RequestError
 from tests.oracle import knowing_the_method as oracle
 
-COLUMNS = {"a": rt.quasi(numeric=True), "s": rt.sensitive()}
+COLUMNS = {"a": rt.quasi(numeric=True, labels="tight"), "s": rt.sensitive()}
 
 
 def drawn(draw: random.Random, people: int) -> tuple[list[int], list[int]]:

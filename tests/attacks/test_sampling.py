@@ -27,7 +27,7 @@ def released() -> rt.Release:
 def test_a_part_of_the_people_is_believed_the_same_of_as_in_the_whole():
     whole = seen(released(), table())
     part = part_of(whole, 300)
-    assert len(part.points) == 300 and part.truth.sum() == part.people.sum()
+    assert len(part.points) == 300 and part.truth.total == part.people.sum()
     place = {point.tobytes(): at for at, point in enumerate(whole.points)}
     at = [place[point.tobytes()] for point in part.points]
     assert np.array_equal(group_beliefs(part), group_beliefs(whole)[at])

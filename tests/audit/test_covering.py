@@ -4,11 +4,13 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from reticent.audit.compared import Held, Rows
-from reticent.audit.covering import axes_of, match_rows
+from reticent.audit.covering import _join_apart, axes_of, match_rows
+from reticent.audit.grouping import Numbered
 from reticent.audit.kind import eyes
 from reticent.audit.subject import of_folder
 from reticent.release.reading.cover import cover, join
@@ -110,3 +112,33 @@ def test_the_matching_runs_uncompiled(monkeypatch):
     compiled = covering._flow(regions, demand, supply)
     monkeypatch.undo()
     assert covering._flow(regions, demand, supply) == compiled
+
+
+@settings(deadline=None, max_examples=150)
+@given(boxes_and_points(), st.data())
+def test_labels_joined_once_cover_what_boxes_with_values_cover(case, data):
+    """Where no place lies under two groups; elsewhere the quick way says that it does not decide."""
+    sizes, labels, boxes, points = case
+    values = 3
+    covers = [
+        cover([np.array(held, np.int64) for held in column], size) for column, size in zip(labels, sizes, strict=True)
+    ]
+    covers.append(cover([np.array([value], np.int64) for value in range(values)], values))
+    borne = st.integers(0, values - 1)
+    box = np.array([(*one, data.draw(borne)) for one in boxes], np.int64).reshape(-1, len(sizes) + 1)
+    point = np.array([(*one, data.draw(borne)) for one in points], np.int64).reshape(-1, len(sizes) + 1)
+    box, point = np.unique(box, axis=0), np.unique(point, axis=0)
+    numbered = [
+        [Numbered(rows[:, at], pl.Series(np.arange(many))) for at, many in enumerate(counts)]
+        for rows, counts in ((box, [len(column) for column in labels]), (point, sizes))
+    ]
+    quick = _join_apart(covers, box, point, *numbered)
+    slow = join(covers, box, point)
+    if quick is None:
+        groups = np.unique(box[:, :-1], axis=0)
+        places = np.unique(point[:, :-1], axis=0)
+        assert (join(covers[:-1], groups, places).covering() > 1).any()
+        return
+    pairs = [set(zip(*(part.tolist() for part in found.pairs()), strict=True)) for found in (quick, slow)]
+    assert pairs[0] == pairs[1]
+    assert quick.covering().tolist() == slow.covering().tolist()

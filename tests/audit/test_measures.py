@@ -9,6 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reticent.audit import audit
+from reticent.errors import JobError
+from reticent.registry import promise_from
 from reticent.table.roles import Column, Role
 from tests.oracle import measures as oracle
 from tests.properties import strategies
@@ -67,7 +69,12 @@ def test_a_promise_of_what_is_achieved_is_kept(groups, model):
     achieved = recounted(groups, [{"model": model, **asked}]).promises[0].achieved
     if None in achieved.values() or model in ("delta-disclosure", "entropy-l-diversity"):
         return
-    assert recounted(groups, [{"model": model, **{name: str(value) for name, value in achieved.items()}}]).kept
+    promise = {"model": model, **{name: str(value) for name, value in achieved.items()}}
+    try:
+        promise_from(promise)
+    except JobError:
+        return  # so little is achieved that nobody may promise it
+    assert recounted(groups, [promise]).kept
 
 
 @pytest.mark.parametrize(

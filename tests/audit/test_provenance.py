@@ -77,13 +77,21 @@ def test_a_secret_in_the_readme_is_damage(release, source, secret):
 
 @pytest.mark.parametrize("secret", [CANARY, "astronaut", "person 00007"])
 def test_a_secret_in_a_field_that_the_manifest_has_is_found(release, source, secret):
+    resealed(release, lambda stated: stated["promises"].append({"model": "k-map", "k": 2, "population": secret}))
+    assert [leak.file for leak in audit(release, source=source).source.leaks] == ["manifest.json"]
+
+
+@pytest.mark.parametrize("secret", [CANARY, "astronaut", "person 00007"])
+def test_a_secret_where_no_parameter_has_a_text_is_refused(release, source, secret):
     for hide in (
         lambda stated: stated["method"].update(labels=secret),
         lambda stated: stated["method"].update(weights={secret: 1}),
     ):
         before = (release / "manifest.json").read_text()
         resealed(release, hide)
-        assert [leak.file for leak in audit(release, source=source).source.leaks] == ["manifest.json"]
+        with pytest.raises(BundleDamaged) as failure:
+            audit(release, source=source)
+        assert secret not in str(failure.value)
         (release / "manifest.json").write_text(before)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -25,7 +26,7 @@ TABLE = pl.DataFrame(
     }
 )
 JOB = rt.Job(
-    columns={"a": rt.quasi(), "b": rt.quasi(), "s": rt.sensitive()},
+    columns={"a": rt.quasi(), "b": rt.quasi(), "s": rt.sensitive(domain=[0, 5])},
     promises=[rt.RhoGuarantee("0.3", "0.6", "0.4"), rt.DeltaGrowth("0.4", "0.4")],
     method=rt.PerturbedGeneralization(k=5),
 )
@@ -51,6 +52,73 @@ def forge(folder: Path, data=None, **fields) -> Path:
     (folder / "README.md").write_text(reader("sampled").readme(made))
     bundle.seal(folder, manifest)
     return folder
+
+
+def of_an_older_version(folder: Path, **fields) -> Path:
+    """The folder as a version wrote it that did not ask for a declared domain, and does not say what declared it."""
+    manifest = json.loads((folder / "manifest.json").read_text())
+    manifest.pop("declared")
+    (folder / "manifest.json").unlink()
+    (folder / "manifest.json").write_text(bundle.text(manifest))
+    return forge(folder, **fields)
+
+
+def test_a_domain_of_the_values_that_occur_is_not_kept_against_who_knows_everybody_else(tmp_path):
+    """One person has a value that nobody else has: the domain names it, and the adversary of the promise knows whose it is."""
+    table = TABLE.with_columns(s=pl.when(pl.int_range(pl.len()) == 11).then(9).otherwise("s"))
+    job = JOB.at(columns={**JOB.columns, "s": rt.sensitive(domain=[0, 1, 2, 3, 4, 5, 9])})
+    folder = Path(rt.publish(job, frame=table, seed=1).save(tmp_path / "release"))
+    declared = rt.audit(folder, source=table)
+    assert declared.kept is True
+    assert declared.to_dict()["source"]["domain"]["single_holders"] == 1
+    of_an_older_version(folder)
+    alone = rt.audit(folder)
+    assert {verdict.kept for verdict in alone.promises} == {None}
+    assert all("declared" in verdict.why for verdict in alone.promises)
+    found = rt.audit(folder, source=table)
+    assert found.verdict == "broken"
+    assert found.promises[0].achieved["rho2"] == 1
+    assert found.to_dict()["source"]["domain"] == {"declared": False, "values": 7, "occurring": 7, "single_holders": 1}
+    attacked = rt.attack(folder, table, "corruption", lambda_="0.4", rho1="0.3").to_dict()
+    assert (attacked["worst_posterior"], attacked["domain_declared"], attacked["single_holders"]) == (1.0, False, 1)
+
+
+def test_two_holders_of_a_value_are_told_apart_from_none_by_an_undeclared_domain(tmp_path):
+    """Who corrupts all but the two knows that one of them has it: a prior w becomes w / (1 - (1 - w)^2)."""
+    table = TABLE.with_columns(s=pl.when(pl.int_range(pl.len()) < 2).then(9).otherwise("s"))
+    job = JOB.at(columns={**JOB.columns, "s": rt.sensitive(domain=[0, 1, 2, 3, 4, 5, 9])})
+    job = job.at(promises=[rt.RhoGuarantee("0.1", "0.45", "0.2")])
+    folder = of_an_older_version(Path(rt.publish(job, frame=table, seed=1).save(tmp_path / "release")))
+    found = rt.audit(folder, source=table)
+    w = Fraction(1, 10)
+    assert found.promises[0].achieved["rho2"] == w / (1 - (1 - w) ** 2) > Fraction(45, 100)
+    assert found.promises[0].kept is False
+    assert found.to_dict()["source"]["domain"]["single_holders"] == 0
+
+
+def test_a_manifest_that_says_a_hierarchy_declared_its_domain_has_that_hierarchy(folder):
+    manifest = json.loads((folder / "manifest.json").read_text())
+    for said in ("hierarchy", "order", "nobody", "range"):
+        manifest["domain"] = manifest["domain"] if said != "range" else ["0", "1", "2", "3", "5"]
+        (folder / "manifest.json").write_text(bundle.text({**manifest, "declared": said}))
+        with pytest.raises(BundleDamaged, match="declare"):
+            rt.audit(folder)
+
+
+def test_persons_with_several_rows_are_judged_by_all_of_them(tmp_path):
+    """Older versions published them with the p of one row; the audit multiplies what their rows say."""
+    promises = [rt.RhoGuarantee("0.2", "0.4", "0.2")]
+    columns = {**JOB.columns, "who": rt.identifying()}
+    table = TABLE.with_columns(who=pl.int_range(pl.len()) // 2)
+    job = rt.Job(columns=columns, promises=promises, method=rt.PerturbedGeneralization(k=10))
+    folder = Path(rt.publish(job, frame=table, seed=1).save(tmp_path / "release"))
+    one = rt.audit(folder).to_dict()["promises"][0]
+    two = rt.audit(forge(folder, rows_per_person=2, k=5)).to_dict()["promises"][0]
+    p, m = Fraction(str(rt.open(folder).manifest.own["p"])), 6
+    lift = (1 + p / (10 * (1 - p) / m)) ** 2
+    posterior = Fraction(1, 5) * lift / (Fraction(1, 5) * lift + Fraction(4, 5))
+    assert two["achieved"]["rho2"] == pytest.approx(float(posterior))
+    assert (one["kept"], two["kept"]) == (None, False)
 
 
 def test_an_honest_release_is_undecided_from_its_files_and_kept_against_its_source(folder):
@@ -111,7 +179,9 @@ def test_files_that_break_the_kind_are_refused(folder, change, says):
         rt.audit(forge(folder, change(rt.open(folder).frame())))
 
 
-@pytest.mark.parametrize("fields", [{"p": 0.95}, {"k": 1}, {"domain": list("0123456789abcdefghijklmnop")}])
+@pytest.mark.parametrize(
+    "fields", [{"p": 0.95}, {"k": 1}, {"domain": list("0123456789abcdefghijklmnop"), "declared": "list"}]
+)
 def test_parameters_that_do_not_give_the_promise_break_it(folder, fields):
     found = rt.audit(forge(folder, **fields))
     assert found.kept is False or fields.get("k") == 1

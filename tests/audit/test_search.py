@@ -1,10 +1,12 @@
 """Many texts searched at once, against Python's own search."""
 
+import re
+
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from reticent.audit import search
-from reticent.audit.search import ENOUGH, Needles
+from reticent.audit.search import ENOUGH, Needles, stands_alone
 
 TEXT = st.text("ab", min_size=1, max_size=12) | st.text("aé€", min_size=1, max_size=6)
 
@@ -57,3 +59,12 @@ def test_texts_that_begin_alike_are_told_apart(monkeypatch, texts, held, deep, a
 
 def test_a_text_does_not_end_in_the_nothing_behind_the_data():
     assert Needles(["abcdefgh\x00", "abcd\x00", "abcdefgh\x00\x00\x00"]).found_in(b"abcdefgh") == set()
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.from_regex(r"\A-?[0-9]{1,2}(\.[0-9]{1,2})?\Z|\A[ab][0-9]\Z"), st.text("01.-, a", max_size=30))
+def test_a_number_does_not_stand_in_a_longer_number(text, data):
+    begin = r"(?<![0-9])(?<![0-9]\.)" if text[0].isdigit() else ""
+    found = re.search(begin + re.escape(text) + r"(?![0-9])(?!\.[0-9])", data)
+    if text in data:
+        assert stands_alone(text, data.encode()) == bool(found)

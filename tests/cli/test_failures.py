@@ -66,7 +66,15 @@ def test_memory_that_ran_out_is_said_so(run, place, monkeypatch):
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO, errno.EACCES, errno.EROFS, errno.EDQUOT])
 @pytest.mark.parametrize(
-    "at", ["tempfile.mkdtemp", "reticent.release.bundle.write", "os.rename", "reticent.owner.journal.add_line"]
+    "at",
+    [
+        "reticent.owner.staging.add_record",
+        "reticent.owner.directory_handles.make_private_folder",
+        "reticent.owner.staging.write_note",
+        "reticent.release.bundle.write",
+        "os.rename",
+        "reticent.owner.journal.add_line",
+    ],
 )
 def test_a_disk_that_refuses_ends_with_74_and_leaves_nothing(run, place, monkeypatch, at, number):
     before = place.contents()

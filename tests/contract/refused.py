@@ -152,13 +152,19 @@ REFUSED = [
         "The sensitive column '{column}' is missing in 20 rows.",
     ),
     Rule(
+        ("several rows per person",),
+        "sampled releases",
+        sampled,
+        "perturbed-generalization is not calibrated for persons with 2 rows.",
+    ),
+    Rule(
         READS_GROUPS,
         "perturbed releases",
         redrawn,
         "This attack reads the values that groups hold; in a perturbed release every row's value was redrawn.",
     ),
     Rule(
-        ("attack eligibility", "attack corruption", "value_counts"),
+        ("attack eligibility", "value_counts"),
         "perturbed releases",
         redrawn,
         "In a perturbed release every row's value was redrawn: the published counts are not those of the people.",

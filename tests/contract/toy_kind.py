@@ -15,7 +15,7 @@ import polars as pl
 from reticent.audit.generalized import Generalized as Eyes
 from reticent.audit.kind import Recounted
 from reticent.audit.subject import Subject
-from reticent.catalogue import KindRow, Row
+from reticent.catalogue import METHODS, KindRow, Row
 from reticent.errors import BundleDamaged
 from reticent.methods.mondrian import Mondrian
 from reticent.recipe.generalized import Generalized as Writer
@@ -28,7 +28,7 @@ from reticent.release.rows import Coded, Pieces, Rows
 
 HERE, TICKET = "tests.contract.toy_kind", "ticket"
 KIND = KindRow(f"{HERE}:WRITER", f"{HERE}:READER", f"{HERE}:EYES")
-METHOD = Row(f"{HERE}:TicketOffice", ("cuts", "fallback", "labels", "thorough", "weights"))
+METHOD = Row(f"{HERE}:TicketOffice", METHODS["mondrian"].fields)
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from reticent.audit.evidence import FROM_PARAMETERS, Evidence, Judgement
-from reticent.catalogue import PromiseRow
+from reticent.catalogue import Field, PromiseRow
 from reticent.models.shapes import Check, Groups, Totals
 from reticent.table.cells import Cells
 
@@ -49,7 +49,7 @@ def row(judged_by: str) -> PromiseRow:
     return PromiseRow(
         f"{HERE}:Crowds",
         f"{HERE}:{judged_by}",
-        ("least",),
+        {"least": Field("whole", "rows of a crowd", required=True, least=1)},
         "Every row is one of at least {least} in a crowd (crowds).",
         "a person stands in a crowd of each release, and few stand in both",
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from unittest import mock
 
 import pytest
@@ -275,3 +276,18 @@ def test_publishing_locally_loads_no_spark_and_no_pandas():
     )
     found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == ""
+
+
+def test_a_session_on_this_machine_spills_into_a_folder_that_recovery_knows(tmp_path, monkeypatch):
+    monkeypatch.delenv(warehouse.SPILLED_BY_ENVIRONMENT, raising=False)
+    monkeypatch.delenv("SPARK_HOME", raising=False)
+    monkeypatch.delenv("SPARK_CONF_DIR", raising=False)
+    settings = warehouse.spill_settings({})
+    container = Path(settings[warehouse.SPILLED]).parent.parent
+    assert container.name.startswith(".reticent-staging-")
+    assert container.stat().st_mode & 0o777 == 0o700
+    assert str(container) in settings[warehouse.JAVA_OPTIONS]
+    said = {warehouse.SPILLED: "/data", warehouse.JAVA_OPTIONS: "-Xss4m"}
+    assert warehouse.spill_settings(said) == {}, "what somebody set is left as it is"
+    monkeypatch.setenv(warehouse.SPILLED_BY_ENVIRONMENT, "/data")
+    assert warehouse.SPILLED not in warehouse.spill_settings({})

@@ -15,6 +15,7 @@ from reticent.errors import ColumnError, PromiseUnreachable, SourceError
 from tests.engines.clusters import spark
 from tests.engines.sameness import rows_of, stated
 from tests.engines.test_spark import without_carried
+from tests.hostile.codes import PEOPLE as CODES
 
 pytestmark = [pytest.mark.filterwarnings("ignore::ResourceWarning")]
 PEOPLE = pl.DataFrame(
@@ -194,3 +195,24 @@ def test_a_source_that_changes_between_the_two_passes_is_refused_and_nothing_is_
         rt.publish(job, progress=change, **given)
     assert "CANARY" not in str(refused.value)
     assert {path.name for path in tmp_path.iterdir()} <= {"in", "ledger"}
+
+
+@pytest.mark.parametrize(("ending", "wanted"), [("parquet", "categorical"), ("csv", "numeric")])
+def test_text_that_spells_numbers_has_the_type_that_local_gives_it(ending, wanted, tmp_path):
+    path = tmp_path / f"people.{ending}"
+    (CODES.write_csv if ending == "csv" else CODES.write_parquet)(path)
+    columns = {"sex": rt.quasi(), "age": rt.quasi(), "illness": rt.sensitive()}
+    release = alike(rt.Source(path=str(path), missing=["18"]), columns)
+    assert {entry.name: entry.type for entry in release.columns}["sex"] == wanted
+    job = rt.Job(source=str(path), columns=columns, promises=[rt.KAnonymity(3)], release=rt.Output(undeclared="drop"))
+    rt.publish_batches(job, "day", tmp_path / "out", seed=1, engine=spark())
+    assert {entry.name: entry.type for entry in rt.open(tmp_path / "out" / "d0").columns}["sex"] == wanted
+
+
+def test_a_link_to_nothing_among_the_parts_is_refused_by_its_name(tmp_path):
+    for at in range(3):
+        CODES[at * 80 : at * 80 + 80].write_parquet(tmp_path / f"{at}.parquet")
+    (tmp_path / "3.parquet").symlink_to("nowhere")
+    job = rt.Job(source=str(tmp_path), columns={"sex": rt.quasi()}, promises=[rt.KAnonymity(3)])
+    with pytest.raises(SourceError, match=r"3\.parquet among the parts of the source is a link to nothing"):
+        rt.publish(job, engine=spark())

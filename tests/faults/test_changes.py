@@ -84,7 +84,9 @@ KNOWN = {  # what sweeps found once: the scenario, the way, and the changes at w
         "replace", "EIO once", lambda lines: [numbered(lines, "exchange", "reticent-owner")[0] + 2,
                                               *numbered(lines, "rmdir", ".reticent-notes-")]),
     "an order to end while a staging folder is made": (
-        "replace", "SIGTERM", lambda lines: numbered(lines, "mkdir", ".reticent-stage-")),
+        "replace", "SIGTERM", lambda lines: numbered(lines, "mkdir", ".reticent-staging-")),
+    "an order to end while a staging folder is removed": (
+        "export to a new DuckDB file", "SIGTERM", lambda lines: range(len(lines) - 6, len(lines) + 1)),
     "an error when the journal's folder is synced": (
         "replace", "EIO once", lambda lines: [numbered(lines, "rename", "/ledger.journal")[0] + 1]),
     "an order to end while what was spilled is removed, after the release was kept": (
@@ -130,9 +132,9 @@ def test_rows_whose_publication_was_killed_after_the_exchange_need_again(server,
 
 def test_what_a_living_process_stages_is_left_alone(server, prepared):
     place, _ = prepared("replace")
-    with staging.staged(place / "work" / "out" / "other") as folder:
+    with staging.staged(place / "work" / "out" / "other", place / "work" / "ledger") as folder:
         (folder / "data.csv").write_text("a\n")
-        assert "were removed" not in server.run(place / "work", ("audit", "out/release"))["said"]
+        assert "removed" not in server.run(place / "work", ("report", "out/none"))["said"]
         assert (folder / "data.csv").exists()
     staging.discard(folder)
     assert not stale(place / "work")

@@ -27,7 +27,7 @@ from tests.hostile.running import prepare
 
 auditing, publishing = (importlib.import_module(f"reticent.{name}") for name in ("audit.audit", "publish"))
 PLACES = {
-    "reading": (publishing, "read"),
+    "reading": (publishing, "scan"),
     "counting": (local, "count"),
     "applying": (local, "apply"),
     "writing": (bundle, "write"),

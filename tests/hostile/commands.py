@@ -114,7 +114,7 @@ def lines(name: str) -> Iterator[tuple[str, tuple[str, ...]]]:
             yield f"{option} is {what}", _given(words, option, value)
 
 
-METHOD = '\n[method]\nname = "perturbed-generalization"\nk = 2\n'
+METHOD = '\n[method]\nname = "perturbed-generalization"\nk = 2\ndomain = ["flu", "cold", "gout", "mumps", "croup"]\n'
 
 
 def prepared(folder: Path) -> None:

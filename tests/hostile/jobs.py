@@ -119,6 +119,8 @@ def entry(name: str, parameters: dict[str, str]) -> str:
 def asked(name: str, changed: dict[str, str], more: str = "", method: str | None = None) -> Callable[[Path], object]:
     """A job with one promise, some of its parameters changed."""
     parameters, keeper = PROMISES[name]
+    if (method or keeper) == "perturbed-generalization" and not more.startswith("domain"):
+        more = f'domain = ["flu", "cold", "gout", "mumps", "croup"]\n{more}'
     made = f'\n[method]\nname = "{method or keeper}"\n{more}'
     return job((PROMISE, entry(name, {**parameters, **changed})), more=made)
 

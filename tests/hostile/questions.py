@@ -48,6 +48,7 @@ QUESTIONS = {
     "nothing for a number": f"{COUNT} age = NULL",
     "nothing in a list": f"{COUNT} age IN (NULL, 3)",
     "an empty list": f"{COUNT} city IN ()",
+    "a list of 1,000,000 values": f"{COUNT} age IN ({', '.join(map(str, range(1_000_000)))})",
     "a list of 20,000 values": f"{COUNT} age IN ({', '.join(map(str, range(20_000)))})",
     "an interval turned round": f"{COUNT} age BETWEEN 60 AND 20",
     "a date": f"{COUNT} age > DATE '2020-13-45'",

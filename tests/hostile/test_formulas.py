@@ -32,7 +32,7 @@ def table(texts=tuple(TEXTS)) -> pl.DataFrame:
 
 def published(kind: str, people: pl.DataFrame, **how) -> rt.Release:
     method, promise = KINDS[kind]
-    columns = {"q": rt.quasi(numeric=True), "=s": rt.sensitive(), "+q": rt.quasi()}
+    columns = {"q": rt.quasi(numeric=True), "=s": rt.sensitive(domain=[*TEXTS, "=another"]), "+q": rt.quasi()}
     job = rt.Job(columns=columns, promises=[promise], method=method, release=rt.Output(format="csv", **how))
     return rt.publish(job, frame=people)
 

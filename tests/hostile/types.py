@@ -19,6 +19,11 @@ def series(values: list[Any], dtype: Any = None) -> pl.Series:
 
 TYPES = {
     "UInt64": series([0, 2**63, 2**64 - 1, 7], pl.UInt64),
+    "UInt64 near 2^64": series([2**64 - 1, 2**64 - 3, 2**64 - 9, 2**64 - 40], pl.UInt64),
+    "UInt64 near 2^64 with nulls": series([2**64 - 1, 2**64 - 3, None, 2**64 - 40], pl.UInt64),
+    "UInt64 of hashes": series([18446744073709551557, 12345678901234567890, 9876543210987654321, 17], pl.UInt64),
+    "Int64 near 2^63 with nulls": series([2**63 - 1, 2**63 - 2, None, 2**63 - 7], pl.Int64),
+    "Int64 near -2^63": series([-(2**63), -(2**63) + 1, -(2**63) + 9], pl.Int64),
     "Int64": series([-(2**63), 2**63 - 1, 0, 2**53 + 1], pl.Int64),
     "Int8": series([-128, 127, 0, 1], pl.Int8),
     "Float64": series([-0.0, 0.5, 1.5, 1e100]),
@@ -47,6 +52,37 @@ TYPES = {
     "String with empty ones": series(["", "a", "b", "c"]),
     "Null": series([None]),
 }
+MORE_TYPES = {
+    "UInt8": series([0, 255, 1, 7], pl.UInt8),
+    "UInt16": series([0, 65535, 1, 7], pl.UInt16),
+    "UInt32": series([0, 2**32 - 1, 1, 7], pl.UInt32),
+    "Int16": series([-32768, 32767, 0, 1], pl.Int16),
+    "Int32": series([-(2**31), 2**31 - 1, 0, 1], pl.Int32),
+    "Int64 of codes": series([999, 20, 35, 41]),
+    "Float64 of cents": series([0.1, 0.2, 10.1, 1.05]),
+    "Float64 with nulls": series([0.5, None, 1.5, 2.5]),
+    "Decimal of many places": series([Decimal("0.0001"), Decimal("12.3400"), Decimal("-7")], pl.Decimal(20, 4)),
+    "Date with nulls": series([date(1950, 1, 1), None, date(2020, 2, 29)]),
+    "Datetime of milliseconds": series([1, 1000, 86_400_000]).cast(pl.Datetime("ms")),
+    "Datetime before 1970": series([datetime(1900, 1, 1), datetime(1969, 12, 31, 23, 59, 59), datetime(1970, 1, 1)]),
+    "Categorical with nulls": series(["a", None, "c"], pl.Categorical),
+    "String of decimal texts": series(["0.10", "10.10", "1.05", "0.20"]),
+    "String of codes": series(["007", "7", "070", "0700"]),
+    "String of days": series(["2020-01-01", "2020-02-29", "1999-12-31"]),
+    "String of moments": series(["2020-01-01T00:00:00", "2020-01-01 12:00:00", "1999-12-31T23:59:59"]),
+    "String of money": series(["$1,000", "$20", "$3.50"]),
+    "String of shares": series(["10%", "20%", "5.5%"]),
+    "String of signs": series(["-1", "+1", "−1", "~1"]),
+    "String of cases": series(["ulm", "Ulm", "ULM", "uLm"]),
+    "String of accents": series(["Zürich", "Zu\u0308rich", "Zurich"]),
+    "String of emoji": series(["👩‍⚕️", "🧑", "x", "漢字"]),
+    "String of truth": series(["true", "false", "True"]),
+    "String of words for nothing": series(["nan", "null", "None", "NA"]),
+    "String of long texts": series(["x" * 2_000, "y" * 2_000, "z"]),
+    "String of lists": series(["a;b", "a|b", "a\tb"]),
+    "String of markup": series(["<b>a</b>", "&amp;", "`a`", "| a |"]),
+}
+"""Further ones: fifty-six in all; the suite tries a few cells of each, `make hostile` all."""
 REFUSED = {
     "Int128": series([1, 2, 3], pl.Int128),
     "List": series([[1, None], [2]]),
@@ -70,6 +106,14 @@ def table(held: pl.Series) -> pl.DataFrame:
     )
 
 
+def _texts(held: pl.Series) -> list[str] | None:
+    """The values as texts, for a domain to be declared; None where there are fewer than two."""
+    if held.dtype in (pl.List, pl.Struct, pl.Binary, pl.Duration):
+        return None
+    texts = held.cast(pl.String).drop_nulls().unique(maintain_order=True).to_list()
+    return texts if len(texts) > 1 else None
+
+
 def job(held: pl.Series, role: str, kind: str, format: str) -> rt.Job:
     """The column under test is `c`; beside it stand a quasi-identifier and, unless it is one itself, a sensitive column."""
     method, promise = KINDS[kind]
@@ -77,5 +121,10 @@ def job(held: pl.Series, role: str, kind: str, format: str) -> rt.Job:
     more: dict[str, Any] = {"acknowledge": True} if role == "insensitive" else {}
     more |= {"missing": "category"} if role == "sensitive" and missing else {}
     other = "identifying" if role == "sensitive" else "sensitive"
-    columns = {"q": rt.quasi(numeric=True), "s": rt.Column(other), "c": rt.Column(role, **more)}
+    declared: dict[str, Any] = {}
+    if kind == "sampled" and role == "sensitive":
+        more |= {"domain": _texts(held)}
+    elif kind == "sampled":
+        declared = {"domain": list("wxyz")}
+    columns = {"q": rt.quasi(numeric=True), "s": rt.Column(other, **declared), "c": rt.Column(role, **more)}
     return rt.Job(columns=columns, promises=[promise], method=method, release=rt.Output(format=format))

@@ -85,19 +85,3 @@ def test_the_one_sentence_stands_where_people_start_reading():
 def test_links_between_pages_lead_somewhere(path):
     for target in re.findall(r"\]\((?!https?:)([^)#]+)", path.read_text(encoding="utf-8")):
         assert (path.parent / target).exists(), f"{path.name} links to {target}"
-
-
-PAGES = [
-    page
-    for page in sorted([*ROOT.glob("*.md"), *DOCS.rglob("*.md"), *ROOT.glob("studies/**/*.md")])
-    if page.name != "CHANGELOG.md"
-]
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_lines_outside_tables_and_code_end_before_column_120(page):
-    fenced = False
-    for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1):
-        fenced ^= line.lstrip().startswith("```")
-        if not fenced and not line.lstrip().startswith("|"):
-            assert len(line) <= 120, f"line {number} has {len(line)} characters"

@@ -254,7 +254,7 @@ def test_no_value_of_a_withheld_row_is_in_the_schema(monkeypatch):
 
             return Prepared.of(cells, np.where(cells.codes[:, 0] == cells.codes[:, 0].max(), cells.counts, 0))
 
-    monkeypatch.setitem(catalogue.STAGES, Withholding.name, catalogue.Row("", ()))
+    monkeypatch.setitem(catalogue.STAGES, Withholding.name, catalogue.Row("", {}))
     release = rt.publish(job_of(Anatomy(), prepare=[Withholding()]), frame=frame)
     assert release.manifest.withheld == 1
     assert "99" not in (release.folder / "manifest.json").read_text().split('"files"')[0]

@@ -104,7 +104,7 @@ def test_a_release_counts_the_rows_its_stages_withheld(monkeypatch):
     )
     with pytest.raises(InternalError, match="stage is not one that this version knows"):
         rt.publish(job, frame=frame, seed=4)
-    monkeypatch.setitem(catalogue.STAGES, Thinning.name, catalogue.Row("", ("share",)))
+    monkeypatch.setitem(catalogue.STAGES, Thinning.name, catalogue.Row("", {"share": catalogue.Field("number")}))
     release = rt.publish(job, frame=frame, seed=4)
     assert release.manifest.withheld > 0
     assert len(release.frame()) + release.manifest.withheld == len(frame)

@@ -3,11 +3,14 @@
 from fractions import Fraction
 from itertools import combinations
 from math import ceil
+from time import process_time
 
 import numpy as np
 import pytest
 
+from reticent.kernels.mosaic_cuts import Cutter
 from reticent.methods.mondrian import Mondrian
+from reticent.methods.mosaic import quotas as mosaic_quotas
 from reticent.methods.mosaic.chains import ROWS, ChainSweeps, _needs
 from reticent.methods.mosaic.proposal import Proposal
 from reticent.methods.mosaic.quotas import QuotaSweeps
@@ -26,6 +29,7 @@ from reticent.models.recursive_l_diversity import RecursiveLDiversity
 from reticent.models.t_closeness import TCloseness
 from reticent.randomness import Random
 from reticent.table.cells import Cells
+from reticent.time_limit import TimeLimitReached, run_within
 from tests.methods.pure_kernels import pure
 from tests.methods.test_mosaic import table
 
@@ -196,3 +200,68 @@ def test_broken_blocks_are_put_back_and_the_others_taken():
     kept = Proposal.of(old, halves, merged, np.array([2, 1])).allowed(cells, bound)
     sizes = old.sizes()
     assert sorted(kept.sizes().tolist()) == sorted([*sizes[:2].tolist(), int(sizes[2:].sum())])
+
+
+class EndlessCutter:
+    """Cuts until it is stopped, or gives up after so many CPU seconds that a test ends."""
+
+    ended: list[str]
+
+    def __init__(self, *given: object) -> None:
+        pass
+
+    def resolve(self, tiles: object, blocks: object, out: object, setting: object, stop: object = None) -> object:
+        return self.cut_on(stop)
+
+    def solve_all(self, *given: object) -> object:
+        return self.cut_on(given[-1] if isinstance(given[-1], np.ndarray) and len(given[-1]) == 1 else None)
+
+    def cut_on(self, stop: object) -> object:
+        began = process_time()
+        while process_time() - began < 5:
+            if stop is not None and stop[0]:
+                self.ended.append("stopped")
+                return 0, 0
+        self.ended.append("went on")
+        return 0, 0
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_limit_on_time_stops_the_threads_that_cut_pools(threads: int, monkeypatch: pytest.MonkeyPatch):
+    cells = table(300, 2)
+    space, rule, _, _, now = started(cells, BetaLikeness(2))
+    monkeypatch.setattr(mosaic_quotas, "Cutter", EndlessCutter)
+    EndlessCutter.ended = []
+    sweep = QuotaSweeps(cells, space, rule, Sweeps.of("quick", None, threads))
+    with pytest.raises(TimeLimitReached):
+        run_within(0.1, lambda: sweep.pools(now, np.random.default_rng(1)))
+    assert set(EndlessCutter.ended) == {"stopped"}
+
+
+def test_a_limit_on_time_stops_the_first_cut_from_the_top(monkeypatch: pytest.MonkeyPatch):
+    cells = table(300, 2)
+    space, rule, _, _, _ = started(cells, BetaLikeness(2))
+    monkeypatch.setattr(mosaic_quotas, "Cutter", EndlessCutter)
+    EndlessCutter.ended = []
+    way = (0.0, 0, 0.0, 1.0)
+    with pytest.raises(TimeLimitReached):
+        run_within(0.1, lambda: mosaic_quotas.top_down(cells, space, rule, cells.counts, way))
+    assert EndlessCutter.ended == ["stopped"]
+
+
+@pytest.mark.parametrize("made", ["compiled", "pure"])
+def test_kernels_do_nothing_more_once_their_flag_is_set(made: str):
+    cells = table(300, 2)
+    space, rule, _, _, now = started(cells, BetaLikeness(2))
+    cutter_of = Cutter if made == "compiled" else pure("mosaic_cuts").Cutter
+    cutter = cutter_of(*mosaic_quotas.kernel_parts(cells, space, rule), (5000, 5000, 5000))
+    blocks = np.array([[0, len(now), 1]], np.int64)
+    rows = int(now.quota.sum())
+    out = np.zeros(rows, np.int32), np.zeros(rows, np.int32), np.zeros(rows, np.int64), np.zeros(1, np.int64)
+    setting = (4, 0.5, 2, 0.4, 40_000, 0.0, False, 2, 0.0)
+    tiles = now.cell, now.quota, now.starts
+    assert cutter.resolve(tiles, blocks, out, setting, np.ones(1, np.int8)) == (0, 0)
+    assert cutter.resolve(tiles, blocks, out, setting, np.zeros(1, np.int8))[0] > 0
+    held = np.arange(len(cells), dtype=np.int32), cells.counts.astype(np.int32)
+    assert len(cutter.solve_all(*held, 4, stop=np.ones(1, np.int8))[2]) == 1
+    assert len(cutter.solve_all(*held, 4, stop=np.zeros(1, np.int8))[2]) > 1

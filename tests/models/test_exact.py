@@ -9,7 +9,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from reticent.door import whole_number
 from reticent.errors import JobError
+from reticent.exact import products_at_most
 from reticent.models import exact as ex
 
 positive = st.fractions(min_value=0, max_value=5, max_denominator=400)
@@ -42,7 +44,7 @@ def test_what_is_no_number_is_refused_by_its_name(nonsense):
 @pytest.mark.parametrize("nonsense", [2.5, "1/3", "two", False])
 def test_a_count_is_whole(nonsense):
     with pytest.raises(JobError, match="k must be a"):
-        ex.whole(nonsense, "k")
+        whole_number(nonsense, "k")
 
 
 @pytest.mark.parametrize("nonsense", ["false", 1, 0, None])
@@ -168,13 +170,13 @@ def test_products_far_too_long_to_write_down_are_compared():
 def test_products_that_overflow_are_compared_exactly(pairs, p, q):
     left, right = np.array(pairs, np.int64).T
     expected = [a * p <= b * q for a, b in pairs]
-    assert ex.products_at_most(left, p, right, q).tolist() == expected
+    assert products_at_most(left, p, right, q).tolist() == expected
 
 
 def test_products_that_differ_by_one_in_a_hundred_bits_are_told_apart():
     left = np.array([2**62 - 1, 2**62 - 1, 2**62 - 2], np.int64)
     right = np.array([2**62 - 1, 2**62 - 2, 2**62 - 1], np.int64)
-    assert ex.products_at_most(left, 2**50, right, 2**50).tolist() == [True, False, True]
+    assert products_at_most(left, 2**50, right, 2**50).tolist() == [True, False, True]
 
 
 def test_an_irrational_cap_is_decided_by_raising_precision():

@@ -173,7 +173,7 @@ def test_entropy_agrees_with_whole_numbers(groups, l):  # noqa: E741
 def test_closeness_is_exact_where_products_exceed_64_bits():
     n = 3 * 10**9
     counted = pl.DataFrame({"q": [0, 0, 1, 1], "s": ["x", "y", "x", "y"], COUNT: [n + 1, n - 1, n - 1, n + 1]})
-    cells, _ = encode_cells(counted, {"q": quasi(), "s": Column("sensitive")})
+    cells, _ = encode_cells(counted, {"q": quasi(), "s": Column("sensitive", hierarchy=[["x", "*"], ["y", "*"]])})
     groups = groups_by(cells, cells.codes[:, 0].astype(np.int64))
     for distance in ("equal", "ordered", "hierarchical"):
         tight = TCloseness(Fraction(1, 2 * n), distance).bind(cells)(groups)

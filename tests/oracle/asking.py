@@ -83,3 +83,8 @@ def matched(groups, sensitive, condition, column):
         each.append(found)
     for together in product(*each):
         yield [one for part in together for one in part]
+
+
+def distinct(tables):
+    """Each list of outcomes once, whatever the order of its rows: those that are not selected left out."""
+    return [list(table) for table in {tuple(sorted(one for one in table if one is not None)) for table in tables}]

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 import reticent as rt
-from reticent.errors import AlreadyPublished, DiskError, OutputExists
-from reticent.owner import exchange, journal, keeping, places, staging
+from reticent.cli.settling import settle
+from reticent.errors import AlreadyPublished, DiskError, OutputExists, RequestError
+from reticent.owner import directory_handles, exchange, journal, keeping, places, staging
 from reticent.owner.ledger import Ledger
 from reticent.owner.recovery import recover
 from tests.owner.test_content import job, people
@@ -32,7 +33,7 @@ def die(monkeypatch):
         with monkeypatch.context() as patch:
             patch.setattr(module, step, killed)
             patch.setattr(keeping, "_undo", lambda *_: None)
-            patch.setattr(staging, "discard", lambda folder: os.close(staging._HELD.pop(folder)))
+            patch.setattr(staging, "discard", staging.leave)
             with pytest.raises(Killed):
                 yield
 
@@ -43,6 +44,15 @@ def die(monkeypatch):
 
 def left(folder: Path) -> list[str]:
     return [path.name for path in folder.rglob("*") if path.name.startswith((".reticent", ".ledger", "ledger.journal"))]
+
+
+def abandon(target: Path | None, ledger: Path | None = None) -> Path:
+    """A staging folder as a killed process leaves it."""
+    stage = staging.staged(target, ledger)
+    folder = stage.__enter__()
+    (folder / "data.csv").write_text("a\n")
+    staging.leave(folder)
+    return folder
 
 
 @pytest.mark.parametrize("there", [True, False])
@@ -74,14 +84,71 @@ def test_a_name_is_taken_only_where_nothing_has_it(tmp_path, monkeypatch, there)
 
 
 def test_a_dead_process_s_staging_folder_goes_and_the_owner_is_told(tmp_path):
-    dead = tmp_path / f"{staging.PREFIX}dead"
-    (dead / staging.RELEASE).mkdir(parents=True)
-    (dead / staging.LOCK).touch()
+    dead = abandon(tmp_path / "other", Ledger.of().folder)
     (tmp_path / ".reticent-other").mkdir()
     release = rt.publish(job(), frame=people(), to=tmp_path / "release")
     assert "1 staging folder of interrupted runs was removed." in release.notices
-    assert not dead.exists()
+    assert not dead.parent.exists()
     assert (tmp_path / ".reticent-other").exists(), "of another version, which may live"
+
+
+def test_a_folder_is_recorded_before_it_exists_and_forgotten_after_it(tmp_path, monkeypatch):
+    records, seen = tmp_path / "ledger" / "ledger-stages", []
+    made = directory_handles.make_private_folder
+
+    def make(name, parent):
+        seen.append([path.name for path in records.iterdir()])
+        made(name, parent)
+
+    monkeypatch.setattr(directory_handles, "make_private_folder", make)
+    with staging.staged(tmp_path / "one", tmp_path / "ledger") as folder:
+        assert seen[0] == [f"{folder.parent.name}.json"]
+    staging.discard(folder)
+    assert not list(records.iterdir())
+
+
+def test_a_folder_that_was_only_begun_goes_with_its_record(tmp_path, monkeypatch):
+    for how_far in ("write_note", "make_private_folder"):
+        with monkeypatch.context() as patch:
+            patch.setattr(staging, "_remove_container", lambda container: False)
+            patch.setattr(staging, "_remove_empty", lambda name, place: False)
+            module = staging if how_far == "write_note" else directory_handles
+            patch.setattr(module, how_far, lambda *_: (_ for _ in ()).throw(Killed))
+            with pytest.raises(Killed):
+                abandon(tmp_path / "one", tmp_path / "ledger")
+        assert list((tmp_path / "ledger" / "ledger-stages").iterdir())
+        recover(tmp_path / "ledger")
+        assert not left(tmp_path)
+
+
+def test_folders_of_an_older_version_are_named_and_stay(tmp_path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "temporary"))
+    for place in (tmp_path, tmp_path / "temporary"):
+        (place / ".reticent-stage-old" / "release").mkdir(parents=True)
+        (place / ".reticent-stage-old" / "lock").touch()
+    os.utime(tmp_path / "temporary" / ".reticent-stage-old", (0, 0))
+    beside = " ".join(rt.publish(job(), frame=people(), to=tmp_path / "release").notices)
+    temporary = " ".join(settle(["publish", "job.toml"]))
+    for said in (beside, temporary):
+        assert "'.reticent-stage-old'" in said
+        assert "was removed" not in said
+    assert settle(["audit", str(tmp_path / "release")]) == [], "a command that reads looks nowhere"
+    for place in (tmp_path, tmp_path / "temporary"):
+        assert sorted(path.name for path in (place / ".reticent-stage-old").iterdir()) == ["lock", "release"]
+
+
+def test_a_system_without_modes_or_folder_handles_recovers_nothing(tmp_path, monkeypatch, die):
+    abandon(tmp_path / "other", tmp_path / "ledger")
+    with die(journal, "add_line"):
+        rt.publish(job(), frame=people(), to=tmp_path / "one", ledger=tmp_path / "ledger")
+    before = sorted(tmp_path.rglob("*"))
+    monkeypatch.setattr(directory_handles, "SUPPORTED", False)
+    assert recover(tmp_path / "ledger") == []
+    with pytest.raises(RequestError, match="no user ids, modes or folder handles"):
+        rt.publish(job(), frame=people(seed=2), to=tmp_path / "two", ledger=tmp_path / "ledger")
+    assert sorted(tmp_path.rglob("*")) == before
+    rt.publish(job(), frame=people(seed=2), to=tmp_path / "two", ledger=tmp_path / "second")
+    assert rt.audit(tmp_path / "two").kept
 
 
 def test_a_living_process_s_staging_folder_stays(tmp_path):
@@ -93,20 +160,28 @@ def test_a_living_process_s_staging_folder_stays(tmp_path):
 
 
 def test_a_temporary_release_of_a_dead_process_goes_too(tmp_path, monkeypatch):
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
-    (tmp_path / f"{staging.PREFIX}dead" / staging.RELEASE).mkdir(parents=True)
-    assert recover(tmp_path / "ledger") == ["1 staging folder of interrupted runs was removed."]
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    rt.publish(job(), frame=people(), to=tmp_path / "release")
+    folder = abandon(None)
+    assert folder.parent.parent == tmp_path
+    assert recover(Ledger.of().folder, only_journal=True) == []
+    assert folder.exists(), "a command that reads removes no folder"
+    assert recover(Ledger.of().folder) == ["1 staging folder of interrupted runs was removed."]
+    assert not folder.parent.exists()
 
 
 @pytest.mark.parametrize("there", [True, False], ids=["exchange", "two renames"])
 @pytest.mark.parametrize("step", ["keep_sketches", "write_notes", "add_line", "switch_notes"])
-def test_another_ledger_s_publication_settles_the_first_one_s_journal(tmp_path, monkeypatch, die, step, there):
+def test_a_journal_is_settled_by_its_own_ledger_alone(tmp_path, monkeypatch, die, step, there):
     if not there:
         monkeypatch.setattr(exchange, "_renamed", lambda *_: errno.ENOSYS)
     rt.publish(job(), frame=people(), to=tmp_path / "one", ledger=tmp_path / "first")
     with die(journal, step):
         rt.publish(job(), frame=people(), to=tmp_path / "one", ledger=tmp_path / "first", force=True, again=True)
+    before = sorted((tmp_path / "first").rglob("*"))
     rt.publish(job(), frame=people(seed=2), to=tmp_path / "two", ledger=tmp_path / "second")
+    assert sorted((tmp_path / "first").rglob("*")) == before
+    recover(tmp_path / "first", only_journal=True)
     standing = rt.open(tmp_path / "one").digest
     assert [entry["digest"] for entry in Ledger.of(tmp_path / "first").entries()][1:] == [standing]
     assert places.digest_noted(places.notes_folder(tmp_path / "one")) == standing
@@ -129,6 +204,21 @@ def test_between_two_renames_the_old_release_is_put_back(tmp_path, monkeypatch, 
     assert said == ["A publication of 'one' was interrupted: it was rolled back, and what stood there stands."]
     assert rt.audit(tmp_path / "one", expect_digest=old.digest).kept
     assert len(Ledger.of(tmp_path / "ledger").entries()) == 1
+    assert not left(tmp_path)
+
+
+def test_what_was_replaced_is_kept_where_its_place_was_taken_meanwhile(tmp_path):
+    ledger = Ledger.of().folder
+    rt.publish(job(), frame=people(), to=tmp_path / "one")
+    dead = abandon(tmp_path / "one", ledger).parent
+    (tmp_path / "one").rename(dead / "replaced")
+    (tmp_path / "one").mkdir()
+    said = " ".join(recover(ledger))
+    assert "something else has its place" in said
+    assert (dead / "replaced" / "manifest.json").exists()
+    (tmp_path / "one").rmdir()
+    assert recover(ledger) == ["1 staging folder of interrupted runs was removed."]
+    assert rt.audit(tmp_path / "one").kept
     assert not left(tmp_path)
 
 

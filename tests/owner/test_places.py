@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import polars as pl
@@ -203,3 +204,29 @@ def test_a_journal_that_is_damaged_stops_a_publication_and_no_reader(tmp_path, d
         rt.publish(job(), frame=people(seed=2), to=tmp_path / "two")
     assert main(["audit", str(tmp_path / "one")]) == 0
     assert "could not be settled" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root gives a link away")
+@pytest.mark.parametrize("name", ["reticent-owner", "ledger"])
+def test_a_link_that_another_user_planted_for_the_owner_s_things_is_refused(tmp_path, name):
+    """It would have notes written to, and old ones removed from, a folder of the owner's that they chose."""
+    theirs = tmp_path / "project" / "release"
+    theirs.mkdir(parents=True)
+    (theirs / "data").write_text("mine\n")
+    (tmp_path / "shared").mkdir()
+    link = tmp_path / "shared" / name
+    link.symlink_to(tmp_path / "project", target_is_directory=True)
+    os.lchown(link, 65_534, 65_534)
+    with pytest.raises(RequestError, match="a link that another user made"):
+        rt.publish(job(), frame=people(), to=tmp_path / "shared" / "release", ledger=tmp_path / "shared" / "ledger")
+    assert (theirs / "data").read_text() == "mine\n"
+    assert sorted(path.name for path in (tmp_path / "project").iterdir()) == ["release"]
+    os.lchown(link, os.geteuid(), os.getegid())
+    rt.publish(job(), frame=people(), to=tmp_path / "shared" / "other", ledger=tmp_path / "shared" / "ledger")
+
+
+def test_a_copy_of_an_opened_release_makes_no_ledger(tmp_path, monkeypatch):
+    rt.publish(job(), frame=people(), to=tmp_path / "one")
+    monkeypatch.setenv("RETICENT_LEDGER", str(tmp_path / "none"))
+    rt.open(tmp_path / "one").save(tmp_path / "copy")
+    assert not (tmp_path / "none").exists()

@@ -94,7 +94,7 @@ def test_figure_1_is_half_3_diverse_and_lets_a_predicate_become_certain():
 def published() -> rt.Release:
     """Table Ia by perturbed generalization, p = .25 and s = .5."""
     job = rt.Job(
-        columns={"Owner": rt.identifying(), "Age": rt.quasi(), "Gender": rt.quasi(), "Zipcode": rt.quasi(), "Disease": rt.sensitive()},
+        columns={"Owner": rt.identifying(), "Age": rt.quasi(), "Gender": rt.quasi(), "Zipcode": rt.quasi(), "Disease": rt.sensitive(domain=DISEASES)},
         promises=[rt.RhoGuarantee("0.3", "0.6", "0.4")],
         method=rt.PerturbedGeneralization(p="0.25", s="0.5"),
     )  # fmt: skip

@@ -50,7 +50,7 @@ def refused(made, frame=None, error=rt.RequestError):
 
 REFUSED = {
     "no mass": (lambda: job({"weights": {"10": 1, "20": 0, "30": 1, "40": 1, "50": 1, "60": 1, "70": 1, "80": 1}}), "no mass"),
-    "negative": (lambda: job({"weights": {"10": -1, "20": 2}}), "0 or more"),
+    "negative": (lambda: job({"weights": {"10": -1, "20": 2}}), "from 0 on"),
     "all zero": (lambda: job({"weights": {"10": 0, "20": 0}}), "0 or more"),
     "outside": (lambda: job(domain=[10, 50, 10]), "outside"),
     "unknown target": (lambda: job("sauce"), "not known"),
@@ -59,7 +59,7 @@ REFUSED = {
     "no such column": (lambda: job(how={"group_by": ["town"]}), "no quasi-identifying"),
     "bands of texts": (lambda: job(how={"group_by": {"region": [1, 2]}}), "bands are of numbers"),
     "normal without numbers": (lambda: job({"normal": {"mean": 1, "std": 0}}), "above 0"),
-    "nearest unknown": (lambda: job({"nearest": {"model": "k-anonymity", "k": 2}}), "knows no"),
+    "nearest unknown": (lambda: job({"nearest": {"model": "k-anonymity", "k": 2}}), "t-closeness"),
     "unreachable": (lambda: job({"nearest": {"model": "probabilistic-l-diversity", "l": 40}}), "keeps the promise"),
     "two promises": (
         lambda: rt.Job(columns=COLUMNS, promises=[rt.PPrivacy(), rt.PPrivacy("uniform")], method=rt.Distribution()),
@@ -79,7 +79,7 @@ REFUSED = {
         "suppress_at_most",
     ),
     "half a fake": (lambda: job(how={"fakes": 1.5}), "whole number"),
-    "one child": (lambda: job(how={"arity": 1}), "two children"),
+    "one child": (lambda: job(how={"arity": 1}), "2 to 65,536 children"),
     "no distance": (lambda: job(distance=0), "distance"),
     "bad grid": (lambda: job(domain=[0, 25, 10]), "whole steps"),
     "no file": (lambda: job({"file": "nowhere.csv"}), "cannot be read"),
@@ -115,9 +115,8 @@ def test_a_continuous_column_is_told_to_be_rounded():
     assert "rounding it to a grid" in refused(lambda: job(), frame)
 
 
-def test_too_many_fakes_for_memory_are_refused():
-    frame = people(3000)
-    assert "GB" in refused(lambda: job("uniform", how={"fakes": 20000}), frame)
+def test_too_many_fakes_are_refused_before_anything_is_read():
+    assert "at most 15,000" in refused(lambda: job("uniform", how={"fakes": 20000}), people(30))
 
 
 def test_dates_are_refused():
@@ -353,3 +352,7 @@ def test_more_fakes_than_declared_are_found_against_the_source(tmp_path):
     found = rt.audit(tmp_path / "release", source=frame)
     assert found.kept is False
     assert found.to_dict()["source"]["fakes_beyond_declared"] > 0
+
+
+def test_fakes_whose_costs_do_not_fit_memory_are_refused():
+    assert "GB" in refused(lambda: job("uniform", how={"fakes": 15_000}), people(3000))

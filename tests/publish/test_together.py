@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from fractions import Fraction
 
@@ -43,7 +44,9 @@ def test_a_second_release_is_joined_with_the_first_before_it_is_kept(tmp_path):
 
     second = rt.publish(job(5), frame=table(), to=tmp_path / "second", again=True, progress=progress)
     said = [line for line in second.notices if line.startswith("Joined with 'first'")]
-    assert len(said) == 1 and "the worst belief is" in said[0] and (said[0], False) in told
+    assert len(said) == 1 and "the worst belief is" in said[0]
+    assert ("joining with earlier releases", False) in told
+    assert not any("belief" in line for line, _ in told), "what is found goes to the owner, not to a log"
     assert said[0] in (tmp_path / "reticent-owner" / "second" / "README.md").read_text(encoding="utf-8")
 
 
@@ -148,3 +151,24 @@ weights = {{ age = {age} }}
     assert main(["publish", str(tmp_path / "two.toml"), "-o", str(tmp_path / "two"), "--again"]) == 0
     said = capsys.readouterr()
     assert "Joined with 'one'" in " ".join((said.out + said.err).split())
+    headline = "Alone, every promise is kept; together with 'one', probabilistic-l-diversity no longer holds."
+    assert headline in said.out
+    assert "Every promise is kept." not in said.out
+    assert (
+        main(["publish", str(tmp_path / "two.toml"), "-o", str(tmp_path / "two"), "--again", "--force", "--json"]) == 0
+    )
+    assert json.loads(capsys.readouterr().out)["headline"] == headline
+    lead = rt.report(tmp_path / "two", source=tmp_path / "people.csv").facts["lead"]
+    assert any("alone; together with 'one', probabilistic-l-diversity no longer holds." in line for line in lead)
+
+
+def test_what_is_advised_where_a_release_cannot_be_joined_can_be_done(tmp_path):
+    """One that is there is not to be put back; one that is gone is."""
+    redrawn = rt.Job(columns=COLUMNS, promises=[rt.BetaLikeness(4)], method=rt.BetaPerturbation())
+    rt.publish(redrawn, frame=table(), to=tmp_path / "first")
+    with pytest.raises(PromiseUnreachable) as caught:
+        rt.publish(job(together="0.5"), frame=table(), to=tmp_path / "second", again=True)
+    assert "putting it back" not in str(caught.value)
+    shutil.rmtree(tmp_path / "first")
+    with pytest.raises(PromiseUnreachable, match="putting it back"):
+        rt.publish(job(together="0.5"), frame=table(), to=tmp_path / "second", again=True)

@@ -6,6 +6,8 @@ AGGREGATES = ("count", "sum", "avg", "min", "max")
 
 
 def literal(value) -> str:
+    if isinstance(value, bool):
+        return str(value).upper()
     return "'" + value + "'" if isinstance(value, str) else str(value)
 
 
@@ -23,21 +25,23 @@ def sql(condition) -> str:
     return f"{condition[1]} {condition[0]} {literal(condition[2])}"
 
 
-def condition(rng, constants: dict, depth: int = 2):
-    """Over these columns, with these constants."""
+def condition(rng, constants: dict, depth: int = 2, *, ordered: bool = False):
+    """Over these columns, with these constants; `ordered`: texts are compared by their order too."""
     kind = rng.random()
     if depth and kind < 0.6:
         joined = "and" if rng.random() < 0.5 else "or"
-        return joined, condition(rng, constants, depth - 1), condition(rng, constants, depth - 1)
+        return joined, *(condition(rng, constants, depth - 1, ordered=ordered) for _ in range(2))
     if depth and kind < 0.7:
-        return "not", condition(rng, constants, depth - 1)
+        return "not", condition(rng, constants, depth - 1, ordered=ordered)
     column = list(constants)[rng.integers(len(constants))]
     if rng.random() < 0.1:
         return "null", column
     if rng.random() < 0.2:
         some = [constants[column][at] for at in rng.integers(len(constants[column]), size=2)]
-        return ("in" if isinstance(some[0], str) or rng.random() < 0.5 else "between"), column, tuple(some)
-    tests = ("=", "<>") if isinstance(constants[column][0], str) else ("=", "<>", "<", "<=", ">", ">=")
+        return ("in" if isinstance(some[0], str | bool) or rng.random() < 0.5 else "between"), column, tuple(some)
+    compared = constants[column][0]
+    alike = isinstance(compared, bool) or (isinstance(compared, str) and not ordered)
+    tests = ("=", "<>") if alike else ("=", "<>", "<", "<=", ">", ">=")
     return (
         tests[rng.integers(len(tests))],
         column,

@@ -67,6 +67,23 @@ def test_bounds_are_those_of_enumeration(kind: str):
                 assert found.lower <= found.estimate <= found.upper
 
 
+@pytest.mark.parametrize("kind", ["generalized", "anatomized", "transformed"])
+def test_bounds_with_withheld_rows_are_those_of_enumeration(kind: str):
+    rng = np.random.default_rng(9)
+    for _ in range(SMALL // 2):
+        made = worlds.with_withheld(world(rng, kind, small=True), int(rng.integers(1, 3)))
+        condition = questions.condition(rng, worlds.CONSTANTS)
+        rows, numbers = (oracle.distinct(made.possible(condition, column)) for column in (None, "age"))
+        for name, found in zip(("rows", *questions.AGGREGATES), answers(made, condition, "age"), strict=True):
+            ends = oracle.ends("count", rows) if name == "rows" else oracle.ends(name, numbers)
+            told = None if found.lower is None and found.upper is None else (found.lower, found.upper)
+            wanted = None if ends is None else tuple(float(end) for end in ends)
+            assert (told if told is None else tuple(map(float, told))) == (
+                wanted if wanted is None else pytest.approx(wanted, rel=1e-12)
+            ), (name, condition, made.tables)
+            assert found.published is not None
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_bounds_never_miss(kind: str):
     rng = np.random.default_rng(8)

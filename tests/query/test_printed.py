@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
+
 import polars as pl
 import pytest
 
@@ -99,3 +102,16 @@ def test_what_redrawn_values_do_not_say_is_refused_by_name(redrawn):
     ):
         with pytest.raises(rt.RequestError, match=why):
             redrawn.sql(question, "duckdb")
+
+
+def test_an_exported_table_of_bounds_is_looked_up_by_an_index(tmp_path):
+    """Without one, SQLite reads the whole table for every group."""
+    columns = {"age": rt.quasi(), "town": rt.quasi(), "pay": rt.sensitive()}
+    job = rt.Job(columns=columns, promises=[rt.PPrivacy(target="source")], method=rt.Distribution(group_by=["town"]))
+    release = rt.publish(job, frame=redraws.people(200), seed=1)
+    release.to_database(f"sqlite:///{tmp_path}/r.db", "people")
+    sql = release.sql("SELECT SUM(pay) FROM release WHERE age < 40", "sqlite", "people")
+    with closing(sqlite3.connect(tmp_path / "r.db")) as connection:
+        plan = [row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {sql}")]
+    lookups = [step for step in plan if step.startswith(("SEARCH", "SCAN")) and (" x" in step or " b" in step)]
+    assert lookups and all("people_bounds_by_group" in step for step in lookups), plan

@@ -7,6 +7,7 @@ import pytest
 
 import reticent as rt
 from reticent.cli.main import main
+from reticent.query.parsed import parsed
 from tests.query import redraws
 
 METHODS = {
@@ -14,7 +15,7 @@ METHODS = {
     "anatomized": ([rt.ProbabilisticLDiversity(2)], rt.Anatomy()),
     "transformed": ([rt.PPrivacy("uniform")], rt.Distribution()),
     "perturbed": ([rt.BetaLikeness(3)], rt.BetaPerturbation()),
-    "sampled": ([rt.DeltaGrowth("0.9", "0.6")], rt.PerturbedGeneralization(k=4, p="0.5")),
+    "sampled": ([rt.DeltaGrowth("0.9", "0.6")], rt.PerturbedGeneralization(k=4, p="0.5", domain=redraws.PAYS)),
 }
 BAD = {
     "SELECT COUNT(*) FROM release JOIN s ON release.age = s.age": "JOIN",
@@ -154,3 +155,25 @@ def test_a_number_below_zero_keeps_its_sign(condition, ages):
     release = rt.publish(job, frame=frame, seed=1)
     assert release.query(f"SELECT COUNT(*) FROM release WHERE {condition}").estimate == 5 * len(ages)
     assert release.query("SELECT COUNT(*) FROM release WHERE pay < -1").estimate == 8
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        f"SELECT COUNT(*) FROM release WHERE age IN ({', '.join(map(str, range(100_000)))})",
+        f"SELECT COUNT(*) FROM release WHERE age = '{'x' * 1_000_001}'",
+    ],
+    ids=["many values", "a long text"],
+)
+def test_what_is_too_long_is_refused_before_it_is_parsed(question, monkeypatch):
+    def refuse_to_parse(*arguments, **options):
+        raise AssertionError("parsed")
+
+    monkeypatch.setattr("sqlglot.parse", refuse_to_parse)
+    with pytest.raises(rt.RequestError, match="at the most"):
+        parsed(question, "The question", "SELECT COUNT(*) FROM release.")
+
+
+def test_a_list_of_many_short_questions_is_read():
+    question = "SELECT COUNT(*) FROM release WHERE age IN (1, 2, 3); "
+    assert sum(tree is not None for tree in parsed(question * 2_000, "The list", "SQL.")) == 2_000

@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
+from itertools import product
 
 import numpy as np
 import polars as pl
@@ -24,6 +25,15 @@ CONSTANTS = {
 }
 TOWNS = ["a", "b", "c", "d"]
 PAYS = [-10, 10, 20, 30]
+
+
+ANYTHING = {
+    "age": [*range(LEAST, MOST + 1), None],
+    "town": [*TOWNS, "zz", "other", None],
+    "note": [-9, -1, 0, 1, 9, None],
+    "pay": [-99, -10, 0, 10, 15, 20, 25, 30, 99],
+}
+"""What a withheld row may have: any age of the declared domain, any town, note or pay that a question can tell from others."""
 
 
 @dataclass
@@ -60,13 +70,31 @@ def manifest(kind: str):
         job = rt.Job(columns=columns, promises=[rt.KAnonymity(2)])
     elif kind == "sampled":
         frame, columns = frame.drop("note"), {name: columns[name] for name in columns if name != "note"}
-        method = rt.PerturbedGeneralization(k=4, p="0.5")
+        method = rt.PerturbedGeneralization(k=4, p="0.5", domain=PAYS)
         job = rt.Job(columns=columns, promises=[rt.DeltaGrowth("0.9", "0.6")], method=method)
     elif kind == "anatomized":
         job = rt.Job(columns=columns, promises=[rt.ProbabilisticLDiversity(2)], method=rt.Anatomy())
     else:
         job = rt.Job(columns=columns, promises=[rt.PPrivacy("uniform")], method=rt.Distribution())
     return rt.publish(job, frame=frame, seed=1).manifest
+
+
+def with_withheld(made: World, rows: int) -> World:
+    """The same release of a source that has more rows, of which nothing is published but their number; ages have a declared domain."""
+    columns = tuple(
+        entry.at(domain=[LEAST, MOST], declared=True) if entry.name == "age" else entry
+        for entry in made.manifest.columns
+    )
+
+    def possible(condition, column):
+        points = [dict(zip(ANYTHING, point, strict=True)) for point in product(*ANYTHING.values())]
+        outcomes = {oracle.outcome(condition, column, point) for point in points}
+        for table in made.possible(condition, column):
+            for more in product(outcomes, repeat=rows):
+                yield [*table, *more]
+
+    changed = replace(made.manifest, columns=columns, withheld=rows)
+    return World(made.tables, changed, made.original, possible, ("age",))
 
 
 def generalized(rng, rows: int, *, stars: bool = True) -> World:

@@ -109,7 +109,7 @@ def test_a_page_in_a_release_is_staged_beside_it(tmp_path, monkeypatch):
     from reticent.report import placing
 
     places, begun = [], staging._begun
-    monkeypatch.setattr(staging, "_begun", lambda place: places.append(place) or begun(place))
+    monkeypatch.setattr(staging, "_begun", lambda place, *more: places.append(place) or begun(place, *more))
     (tmp_path / "release").mkdir()
     (tmp_path / "release" / "manifest.json").write_text("{}")
     placing.write_public(tmp_path / "release" / "report.html", "a page", force=False)

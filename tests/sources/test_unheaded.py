@@ -47,6 +47,34 @@ def test_no_command_shows_the_first_record_of_a_file_without_a_header(run, place
         assert CANARY not in ran.out + ran.err, words
 
 
+HALVES = {
+    "two names and two values": f"person,age,{CANARY},Yillness",
+    "one name and three values": f"person,Xage,{CANARY},flu",
+    "a value beside the names": f"person,age,city,illness,{CANARY}@example.org",
+}
+
+
+@pytest.mark.parametrize("half", HALVES)
+def test_a_first_line_that_is_half_a_record_is_quoted_by_nobody(run, place, half):  # noqa: F811
+    """The names that the job knows are there, so that nothing looks like a record: what else stands there is not shown."""
+    rows = people()
+    write_csv(place / "bare.csv", rows, head=HALVES[half])
+    if half == "a value beside the names":
+        lines = (place / "bare.csv").read_text().splitlines()
+        (place / "bare.csv").write_text("\n".join([lines[0], *(f"{line},x" for line in lines[1:])]) + "\n")
+    (place / "bare.toml").write_text(JOB.replace("people.csv", "bare.csv"))
+    for words in [
+        ("publish", "bare.toml", "-o", "made"),
+        ("check", "bare.toml"),
+        ("risk", "bare.csv", "--quasi", "age,town"),
+        ("hierarchy", "--data", "bare.csv", "--column", "town"),
+        ("publish", "bare.toml", "-o", "made", "--batch-by", "town"),
+    ]:
+        ran = run(*words)
+        assert ran.code not in (0, 70), (words, ran.out, ran.err)
+        assert CANARY not in ran.out + ran.err, words
+
+
 def test_a_header_is_listed_where_a_name_is_mistyped(run, place):  # noqa: F811
     assert "'city'" in run("hierarchy", "--data", "people.csv", "--column", "citty").err
     assert "'city'" in run("risk", "people.csv", "--quasi", "age,citty").err

@@ -112,9 +112,11 @@ def test_built_dates_are_ranges_of_dates_and_a_stewards_are_nodes():
     days = [date(2024, 1, 3), date(2024, 2, 9), date(2024, 8, 1)]
     built = coded(days, quasi(hierarchy={"build": "dates", "levels": ["quarter", "year"]}))
     assert built.kind == "date" and built.labels(np.array([0, 0]), np.array([1, 2])) == [
-        "[2024-01-03, 2024-02-09]",
-        "[2024-01-03, 2024-08-01]",
+        "[2024-01-01, 2024-03-31]",
+        "[2024-01-01, 2024-12-31]",
     ]
+    tight = coded(days, quasi(hierarchy={"build": "dates", "levels": ["quarter", "year"]}, labels="tight"))
+    assert tight.labels(np.array([0, 0]), np.array([1, 2])) == ["[2024-01-03, 2024-02-09]", "[2024-01-03, 2024-08-01]"]
     given_ = coded(
         days,
         quasi(type="date", hierarchy=[["2024-01-03", "Q1", "*"], ["2024-02-09", "Q1", "*"], ["2024-08-01", "Q3", "*"]]),

@@ -77,6 +77,7 @@ def test_numbers_that_are_whole_stay_tight_however_their_type_is_named():
 
 @pytest.mark.parametrize(("name", "labels"), [
     ("age", {"style": "snapped", "step": 5}), ("age", {"style": "padded", "width": 3}),
+    ("age", {"style": "padded", "width": 3, "share": 0.5}), ("born", {"style": "padded", "width": 400, "share": 0.1}),
     ("born", {"style": "snapped", "step": "month"}), ("born", {"style": "padded", "width": 30}),
     ("seen", {"style": "snapped", "step": "week"}), ("seen", {"style": "padded", "width": 2}), ("seen", "snapped"),
     ("weight", {"style": "snapped", "step": 0.25}), ("weight", {"style": "padded", "width": 1.5}),

@@ -18,7 +18,7 @@ KINDS = {
     "anatomized": ([rt.ProbabilisticLDiversity(2)], rt.Anatomy()),
     "transformed": ([rt.PPrivacy("source")], rt.Distribution(group_by=["town"])),
     "perturbed": ([rt.BetaLikeness(2)], rt.BetaPerturbation()),
-    "sampled": ([rt.DeltaGrowth("0.9", "0.6")], rt.PerturbedGeneralization(k=4, p="0.5")),
+    "sampled": ([rt.DeltaGrowth("0.9", "0.6")], rt.PerturbedGeneralization(k=4, p="0.5", domain=redraws.PAYS)),
 }
 
 

@@ -5,7 +5,7 @@ attack(release, source, "naive-bayes")
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from inspect import signature
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 from reticent import catalogue
 from reticent.door import a_job, door, marks, names, optional, options, place, table, text
 from reticent.errors import RequestError, suggest
-from reticent.owner.reading import reading_of
+from reticent.owner.reading import person_columns, reading_of
 
 ATTACKS = catalogue.ATTACKS
 CONTROLLED, UNCONTROLLED = 50_000, 200_000
@@ -39,30 +39,72 @@ def attack(
     An attack that reads the release's files alone needs no source: what it knows is the algorithm.  A plain CSV or Parquet file or
     frame that another tool made needs the roles of its columns: a `job`, or `quasi`, `sensitive` and `hierarchy`.
     """
+    roles = {"job": job, "quasi": quasi, "sensitive": sensitive, "hierarchy": hierarchy}
+    return run_attack(release, source, name, missing=missing, roles=roles, how=how)
+
+
+def run_attack(
+    release: Any,
+    source: Any,
+    name: str,
+    *,
+    missing: tuple[str, ...],
+    roles: Mapping[str, Any],
+    how: dict[str, Any],
+    control: bool = True,
+    shared: dict[str, Any] | None = None,
+) -> Any:
+    """Run one attack; `roles` describe a plain table, `how` are the attack's own options.
+
+    `shared` holds what attacks on one release and one source compute alike.  Without `control` it is left out where an attack has none
+    of its own.
+    """
     from reticent.attacks.plain import is_plain, plain
-    from reticent.attacks.seen import seen
+    from reticent.attacks.seen import count_persons, seen
 
     if name not in ATTACKS:
         raise RequestError(f"There is no attack {name!r}.", attempt=suggest(str(name), ATTACKS))
     function = catalogue.load(ATTACKS[name].function)
     options(how, _options(function), f"The attack {name!r}")
     if hasattr(release, "seen"):
-        return _controlled(name, _seen_of_plan(release, source, name), how)
+        return _controlled(name, _seen_of_plan(release, source, name), how, control)
     foreign = is_plain(release)
     if not ATTACKS[name].needs_source:
         return function(_opened(_plain_table(release, name) if foreign else release), **how)
-    source, missing = _targets(release, source, job, missing, name)
-    roles = {"job": job, "quasi": quasi, "sensitive": sensitive, "hierarchy": hierarchy}
-    how |= _laid_over(release, how.get("others"), missing, roles if foreign else None)
+    shared = {} if shared is None else shared
+    if "targets" not in shared:
+        shared["targets"] = _targets(release, source, roles["job"], missing, name)
+    source, missing = shared["targets"]
+    job = roles["job"]
+    naming = person_columns(release, None if job is None else job.columns)
+    how = {**how, **_laid_over(release, how.get("others"), missing, roles if foreign else None, naming)}
     if foreign:
-        return _controlled(name, plain(_plain_table(release, name), source, missing=missing, **roles), how)
+        table = _plain_table(release, name)
+        if "people" not in shared:
+            shared["people"] = plain(table, source, missing=missing, **roles)
+        return _told_of_persons(_controlled(name, shared["people"], how, control), shared["people"])
     _refuse_roles(roles)
     if ATTACKS[name].reads_people:
-        return function(_opened(release), source, missing=missing, **how)
-    return _controlled(name, seen(release, source, missing=missing), how)
+        opened = _opened(release)
+        found = function(opened, source, missing=missing, **how)
+        if opened.manifest.rows_per_person == 1:
+            return found
+        if "persons" not in shared:
+            shared["persons"] = count_persons(source, naming, missing)
+        return replace(found, rows_per_person=opened.manifest.rows_per_person, persons=shared["persons"])
+    people = seen(release, source, missing=missing, naming=naming)
+    return _told_of_persons(_controlled(name, people, how, control), people)
 
 
-def _controlled(name: str, people: Any, how: Mapping[str, Any]) -> Any:
+def _told_of_persons(found: Any, people: Any) -> Any:
+    """The same answer, with how many rows a person has and how many persons there are."""
+    if people.rows_per_person == 1:
+        return found
+    persons = None if people.persons is None else people.persons.count
+    return replace(found, rows_per_person=people.rows_per_person, persons=persons)
+
+
+def _controlled(name: str, people: Any, how: Mapping[str, Any], control: bool = True) -> Any:
     """The attack and, unless it has one of its own, its control: the same adversary where groups hold shuffled values.
 
     Where everybody is guessed apart, the control is that of at most CONTROLLED combinations of quasi-identifiers, drawn at random.
@@ -76,7 +118,7 @@ def _controlled(name: str, people: Any, how: Mapping[str, Any]) -> Any:
 
     function = catalogue.load(ATTACKS[name].function)
     found = function(people, **how)
-    if found.to_dict()["control"] is not None:
+    if not control or found.to_dict()["control"] is not None:
         return found
     if not ATTACKS[name].apart and len(people.points) > UNCONTROLLED:
         return found
@@ -100,17 +142,18 @@ def _options(function: Any) -> list[str]:
     return [one.name for one in given if one.name != "missing"]
 
 
-def _laid_over(release: Any, others: Any, missing: tuple[str, ...], roles: Mapping[str, Any] | None) -> dict[str, Any]:
+def _laid_over(
+    release: Any, others: Any, missing: tuple[str, ...], roles: Mapping[str, Any] | None, naming: Sequence[str]
+) -> dict[str, Any]:
     """The same release over people who are not in it, where an attack is given some; `roles` are a plain table's."""
     from reticent.attacks.plain import plain
     from reticent.attacks.seen import outside
 
     if others is None:
         return {}
-    found = (
-        outside(release, others, missing=missing) if roles is None else plain(release, others, missing=missing, **roles)
-    )
-    return {"others": found}
+    if roles is None:
+        return {"others": outside(release, others, missing=missing, naming=naming)}
+    return {"others": plain(release, others, missing=missing, **roles)}
 
 
 def _refuse_roles(roles: Mapping[str, Any]) -> None:

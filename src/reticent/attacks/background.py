@@ -20,7 +20,7 @@ from reticent.attacks.seen import Seen
 from reticent.errors import RequestError
 from reticent.models.background import parameters
 from reticent.models.background.adversary import Adversary, Knowledge
-from reticent.models.background.beliefs import POSTERIORS, ROUNDS, exact, scaled
+from reticent.models.background.beliefs import ROUNDS, exact, scaled
 from reticent.models.background.divergence import js, smoothed
 from reticent.models.background.margin import DOUBLE, units
 from reticent.models.caps import left_out, ways
@@ -71,7 +71,7 @@ def background(
     how = {"smoothing": 0, "kernel": "epanechnikov", "posterior": "omega", "distances": None, "base": 2}
     how |= {name: promised[name] for name in how if name in promised}
     how |= {name: value for name, value in wanted.items() if value is not None}
-    inference = parameters.one_of(how["posterior"], (*POSTERIORS, "exact"), "posterior")
+    inference = parameters.inference(how["posterior"])
     entries = _entries(seen)
     found = []
     for width, limit in points:
@@ -96,7 +96,7 @@ def _points(promised: Mapping[str, Any], bandwidth: Any, t: Any, prior: Any) -> 
             "The background attack needs a bandwidth and a t: the release promises none.",
             attempt="--bandwidth 0.3 --t 0.2.",
         )
-    return [(parameters.bandwidths(p["bandwidth"]), parameters.threshold(p["t"], "the attack")) for p in given]
+    return [(parameters.bandwidths(p["bandwidth"]), parameters.threshold(p["t"])) for p in given]
 
 
 def _entries(seen: Seen) -> Entries:

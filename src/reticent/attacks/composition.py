@@ -11,6 +11,7 @@ answer says of how many people each is.  Of one release alone it is that release
     control      the same join where the other releases' values are shuffled over their rows: what joining with noise reaches
     believed     the mean belief in the guess: what `success` should be if beliefs are right
     exceeds      people of whom something is believed above what any of the releases promised (`exceeds_all`: above each of them)
+    departed     rows of the releases that are of nobody in the table any more; `unbounded` people may be those who changed since
 
 A promise holds for each release alone, and speaks of no two of them.
 """
@@ -18,20 +19,22 @@ A promise holds for each release alone, and speaks of no two of them.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from reticent.attacks.beliefs import Beliefs
 from reticent.attacks.decoy import shuffled
-from reticent.attacks.joined import Part, balanced, product
-from reticent.attacks.joined_exactly import exactly
+from reticent.attacks.joined import Joint, Part
+from reticent.attacks.joined_exactly import PEOPLE, components, exactly
 from reticent.attacks.laid_together import Together, alone, laid_together, refuse_misfits
-from reticent.attacks.score import Outcome, score, wilson
-from reticent.attacks.seen import Seen
-from reticent.errors import RequestError
+from reticent.attacks.score import Guesses, Outcome, score, wilson
+from reticent.attacks.seen import Seen, seen
+from reticent.errors import BundleDamaged, RequestError
 
 HALF = Fraction(1, 2)
 ROUNDED = 1e-9
@@ -43,24 +46,45 @@ class Joined(Outcome):
     """What an attack answers, and beside it who exceeds what was promised, and how beliefs were had."""
 
     beside: Mapping[str, Any] = field(default_factory=dict)
-    belief: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)), repr=False)
+    joint: Joint | None = field(default=None, repr=False)
+    beliefs: Beliefs | None = field(default=None, repr=False)  # of the atoms of `joint`; None of one release alone
+    greatest: np.ndarray = field(default_factory=lambda: np.zeros(0), repr=False)  # of each point
     people: np.ndarray = field(default_factory=lambda: np.zeros(0), repr=False)
     exact: Mapping[int, list[Fraction]] = field(default_factory=dict, repr=False)
     moved: float = 0.0
+    doubtful: np.ndarray = field(default_factory=lambda: np.zeros(0, bool), repr=False)
+    shifted: int = 0
+
+    @cached_property
+    def belief(self) -> np.ndarray:
+        """(points, values): for small tables."""
+        assert self.joint is not None
+        found = self.joint.to_dense(self.joint.own if self.beliefs is None else self.beliefs)
+        return found[: len(self.people)]
 
     def to_dict(self) -> dict[str, Any]:
         return {**Outcome.to_dict(self), **self.beside}
+
+    @property
+    def unbounded(self) -> int:
+        """How many people may have changed since one of the releases, at the most: nothing bounds what is believed of them."""
+        doubtful = int(self.people[self.doubtful].sum()) if len(self.doubtful) else 0
+        return min(doubtful + self.shifted, int(self.people.sum()))
 
     def above(self, limit: Fraction) -> int:
         """How many people may stand above a belief: exact ones compared exactly, balanced ones rounded against the publisher.
 
         A balanced belief stands for one that was not counted: it is below the limit only where it is so by more than it
-        moved in the last round.
+        moved in the last round.  Of people who may have changed between the releases anything may be believed.
         """
-        over = self.belief.max(axis=1) + self.moved >= float(limit)
+        if limit >= 1:
+            return 0
+        over = self.greatest + self.moved >= float(limit)
         for point, beliefs in self.exact.items():
             over[point] = max(beliefs) > limit
-        return int(self.people[over].sum())
+        if len(self.doubtful):
+            over |= self.doubtful
+        return min(int(self.people[over].sum()) + self.shifted, int(self.people.sum()))
 
 
 def composition(
@@ -78,36 +102,105 @@ def composition(
             raise RequestError("A plan is attacked alone: releases are joined.", attempt="rt.publish(...) first.")
         return of_together(alone(release), seed)
     releases = [_opened(one) for one in (release, *([joined] if isinstance(joined, str | Path) else joined))]
+    noted = False
     if not force_join and len(releases) > 1:
         from reticent.owner.same_people import refuse_strangers
 
-        refuse_strangers([one.folder for one in releases])
-    together = laid_together(releases, source, missing)
-    if not force_join:
+        noted = refuse_strangers([one.folder for one in releases])
+    together = _laid_alone(releases[0], source, missing) if len(releases) == 1 else None
+    if together is None:
+        together = laid_together(releases, source, missing)
+    if not force_join and not noted:
         refuse_misfits(together)
     return of_together(together, seed)
+
+
+def _laid_alone(release: Any, source: Any, missing: tuple[str, ...]) -> Together | None:
+    """One release over its table, as other attacks see it; None where people have left the table, or changed, since."""
+    try:
+        shown = seen(release, source, missing=missing)
+    except BundleDamaged:  # a label covers nobody who is still there
+        return None
+    fits = np.array_equal(shown.counts, np.round(shown.counts))
+    if fits and (shown.counts.sum(axis=0) > shown.truth.by_value).any():
+        return None
+    return alone(shown)
 
 
 def of_together(together: Together, seed: int = 0) -> Joined:
     """The attack on releases that are laid over their people."""
     parts, prior, people = together.parts, together.prior, together.people
-    belief, moved = balanced(parts, people, prior)
-    exact = exactly(parts, people)
-    for point, beliefs in exact.items():
-        belief[point] = [float(one) for one in beliefs]
-    promised = [seen.promised for seen in together.seen if seen.promised is not None]
-    scored = score("composition", belief, together.truth, max(promised, default=None))
+    everybody, targets = together.everybody, len(together.people)
+    at_targets = np.arange(targets)
+    own = [part.guess(prior).take(at_targets) for part in parts]
+    exact = {point: row for point, row in exactly(parts, everybody).items() if point < targets}
+    joint = Joint.of(parts, prior)
+    beliefs, moved, guesses = None, 0.0, own[0]
+    product_worst = own[0].greatest.max(initial=0.0)
+    if len(parts) > 1:
+        beliefs, moved = joint.balance(everybody)
+        beliefs = beliefs.replace_rows({int(joint.of_point[point]): _as_arrays(row) for point, row in exact.items()})
+        guesses = Guesses.of_beliefs(beliefs).take(joint.of_point[:targets])
+        multiplied = Guesses.of_beliefs(joint.multiply()).take(joint.of_point[:targets])
+        product_worst = multiplied.greatest.max(initial=0.0)
+    doubtful = _doubtful(together)
+    exact = {point: row for point, row in exact.items() if not doubtful[point]}
+    promised = [shown.promised for shown in together.seen if shown.promised is not None]
+    scored = score("composition", guesses, together.truth, max(promised, default=None))
     beside = {
-        **_beside(together, belief, promised, moved),
-        **_control(together, scored, seed),
+        **_beside(together, guesses, own, promised, moved),
+        **_control(together, scored, own[0], seed),
         "releases": len(parts),
         "exact": int(people[list(exact)].sum()) if len(parts) > 1 else _known(together),
-        "product_worst": float(product(parts, prior).max(initial=0.0)),
+        "product_worst": float(product_worst),
         "moved": moved,
         "rule": _rule(together, exact),
+        "departed": sum(change.rows for change in together.changes),
     }
     fields = {name: getattr(scored, name) for name in scored.__dataclass_fields__}
-    return Joined(**fields, beside=beside, belief=belief, people=people, exact=exact, moved=moved)
+    shifted = sum(change.moved for change in together.changes)
+    found = Joined(
+        **fields,
+        beside=beside,
+        joint=joint,
+        beliefs=beliefs,
+        greatest=guesses.greatest,
+        people=people,
+        exact=exact,
+        moved=moved,
+        doubtful=doubtful,
+        shifted=shifted,
+    )
+    return replace(found, beside={**beside, "unbounded": found.unbounded})
+
+
+def _doubtful(together: Together) -> np.ndarray:
+    """Points of whom a belief is not bounded: some may have changed since a release, and who did is not known.
+
+    Of small components everybody: what is known of one of them moves the others.  So it is where people departed from several
+    releases, who may be the same, or may be in the table with other quasi-identifiers.
+    """
+    doubtful, targets = together.doubtful, len(together.people)
+    if not len(together.departed):
+        return doubtful
+    component = components(together.parts)
+    size = np.bincount(component, weights=together.everybody)
+    small = size <= PEOPLE
+    unclear = np.bincount(component[:targets], weights=doubtful, minlength=len(size)) > 0
+    several = np.zeros(len(size), np.int64)
+    for part, changes in zip(together.parts, together.changes, strict=True):
+        gone = (part.membership.point >= targets) & (part.membership.group < part.membership.groups)
+        several[np.unique(component[part.membership.point[gone]])] += 1
+        if changes.moved:
+            unclear[component[:targets][changes.candidates]] = True
+            unclear[component[part.membership.point[gone]]] = True
+    return doubtful | (small & (unclear | (several > 1)))[component[:targets]]
+
+
+def _as_arrays(row: Sequence[Fraction]) -> tuple[np.ndarray, np.ndarray]:
+    """The values that are believed at all, and how much."""
+    value = np.array([at for at, belief in enumerate(row) if belief], np.int64)
+    return value, np.array([float(row[at]) for at in value])
 
 
 def _known(together: Together) -> int:
@@ -121,10 +214,11 @@ def _rule(together: Together, exact: Mapping[int, Any]) -> str:
     return "exact" if len(exact) == len(together.people) else "exact and balanced" if exact else "balanced"
 
 
-def _beside(together: Together, belief: np.ndarray, promised: Sequence[float], moved: float) -> dict[str, Any]:
-    people, most = together.people, belief.max(axis=1, initial=0.0)
+def _beside(
+    together: Together, guesses: Guesses, own: Sequence[Guesses], promised: Sequence[float], moved: float
+) -> dict[str, Any]:
+    people, most = together.people, guesses.greatest
     surely = most - moved - ROUNDED
-    own = [part.own(together.prior) for part in together.parts]
     targets = int(people.sum())
     half = int(people[most >= float(HALF)].sum())
     low, high = wilson(half, targets)
@@ -132,8 +226,8 @@ def _beside(together: Together, belief: np.ndarray, promised: Sequence[float], m
         "half": half / targets,
         "half_low": low,
         "half_high": high,
-        "half_alone": max(float(people[one.max(axis=1) >= float(HALF)].sum()) for one in own) / targets,
-        "worst_alone": max(float(one.max(initial=0.0)) for one in own),
+        "half_alone": max(float(people[one.greatest >= float(HALF)].sum()) for one in own) / targets,
+        "worst_alone": max(float(one.greatest.max(initial=0.0)) for one in own),
         "exceeds": int(people[surely > min(promised)].sum()) if promised else None,
         "exceeds_all": int(people[surely > max(promised)].sum()) if promised else None,
         "alone": max(score("", one, together.truth, None).success for one in own),
@@ -141,12 +235,15 @@ def _beside(together: Together, belief: np.ndarray, promised: Sequence[float], m
     }
 
 
-def _control(together: Together, scored: Outcome, seed: int) -> dict[str, float]:
+def _control(together: Together, scored: Outcome, alone: Guesses, seed: int) -> dict[str, float]:
     """The same join where the other releases' values say nothing."""
     rng, parts = np.random.default_rng(seed), list(together.parts)
-    noise = parts[:1] + [Part(part.membership, shuffled(part.counts, rng)) for part in parts[1:]]
-    belief = product(noise, together.prior)
-    hits = score("control", belief, together.truth, None).success
+    guesses = alone
+    if len(parts) > 1:
+        noise = parts[:1] + [Part(part.membership, shuffled(part.counts, rng)) for part in parts[1:]]
+        joint = Joint.of(noise, together.prior)
+        guesses = Guesses.of_beliefs(joint.multiply()).take(joint.of_point[: len(together.people)])
+    hits = score("control", guesses, together.truth, None).success
     low, high = wilson(round(hits * scored.targets), scored.targets)
     return {"control": hits, "control_low": low, "control_high": high}
 

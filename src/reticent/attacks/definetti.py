@@ -12,35 +12,50 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from reticent.attacks.score import Outcome, score
+from reticent.attacks.beliefs import Beliefs, list_stretches
+from reticent.attacks.score import Guesses, Outcome, score
 from reticent.attacks.seen import Seen
+from reticent.kernels import belief_rounds as kernel
 
 NEAREST = 16  # boxes a person may belong to
 SMOOTHING = 0.5
 MOST = 30_000
+MAX_PAIRS = 1_500_000
+"""So many pairs of a person's group and a value that it publishes are learned from: about 100 bytes each."""
 
 
 def definetti(seen: Seen, *, rounds: int = 30) -> Outcome:
-    """Of more than MOST combinations of quasi-identifiers those of random groups are learned from and guessed, each group whole:
-    `targets` says how many people they are."""
+    """Of more than MOST combinations of quasi-identifiers, or MAX_PAIRS, those of random groups are learned from and guessed,
+    each group whole: `targets` says how many people they are."""
     point, group, weight = seen.sight.memberships(seen.points, seen.people, NEAREST)
-    if len(seen.points) > MOST:
-        kept = _of_some_groups(point, group, len(seen.counts))
+    pairs = (seen.counts > 0).sum(axis=1)[group]
+    if len(seen.points) > MOST or int(pairs.sum()) > MAX_PAIRS:
+        kept = _of_some_groups(point, group, pairs, len(seen.counts))
         at, point = np.unique(point[kept], return_inverse=True)
         group, weight = group[kept], weight[kept]
-        seen = replace(seen, points=seen.points[at], people=seen.people[at], truth=seen.truth[at])
-    belief = assign(seen.points, [domain.size for domain in seen.quasi], seen.counts, point, group, weight, rounds)
-    return score("definetti", belief, seen.truth, seen.promised)
+        seen = replace(seen, points=seen.points[at], people=seen.people[at], truth=seen.truth.take(at))
+    belief = learn(seen.points, [domain.size for domain in seen.quasi], seen.counts, point, group, weight, rounds)
+    return score("definetti", _with_overall(Guesses.of_beliefs(belief), belief, seen.counts), seen.truth, seen.promised)
 
 
-def _of_some_groups(point: np.ndarray, group: np.ndarray, groups: int) -> np.ndarray:
-    """Which entries are of so many random groups that about MOST points are in them."""
+def _of_some_groups(point: np.ndarray, group: np.ndarray, pairs: np.ndarray, groups: int) -> np.ndarray:
+    """Which entries are of so many random groups that about MOST points are in them, or MAX_PAIRS pairs."""
     turn = np.random.default_rng(0).permutation(groups)
     order = np.argsort(turn[group], kind="stable")
     first = np.zeros(len(point), bool)
     first[np.unique(point[order], return_index=True)[1]] = True
-    last = turn[group[order]][min(int(np.searchsorted(np.cumsum(first), MOST)), len(order) - 1)]
+    enough = min(int(np.searchsorted(np.cumsum(first), MOST)), int(np.searchsorted(np.cumsum(pairs[order]), MAX_PAIRS)))
+    last = turn[group[order]][min(enough, len(order) - 1)]
     return turn[group] <= last
+
+
+def _with_overall(guesses: Guesses, belief: Beliefs, counts: np.ndarray) -> Guesses:
+    """The overall distribution is believed of people who are in no group."""
+    bare = np.diff(belief.starts) == 0
+    overall = counts.sum(axis=0) / counts.sum()
+    guess = np.where(bare, overall.argmax(), guesses.guess)
+    greatest = np.where(bare, overall.max(), guesses.greatest)
+    return Guesses(guess, greatest, greatest)
 
 
 def assign(
@@ -53,51 +68,104 @@ def assign(
     rounds: int = 30,
 ) -> np.ndarray:
     """(points, values) beliefs after so many rounds; `weight` people of a `point` are in a `group`."""
+    found = learn(points, sizes, counts, point, group, weight, rounds)
+    overall = counts.sum(axis=0) / counts.sum()
+    return np.where(np.diff(found.starts)[:, None] > 0, found.to_dense(), overall)
+
+
+def learn(
+    points: np.ndarray,
+    sizes: list[int],
+    counts: np.ndarray,
+    point: np.ndarray,
+    group: np.ndarray,
+    weight: np.ndarray,
+    rounds: int,
+) -> Beliefs:
+    """Beliefs in the values that a point's groups publish; none of a point that is in no group."""
+    values = counts.shape[1]
+    order = np.lexsort((group, point))
+    point, group = point[order], group[order]
+    weight = np.ascontiguousarray(weight[order], np.float64)
     published = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
     present = np.bincount(group, weights=weight, minlength=len(counts))
-    people, of_group, of_point = weight[:, None], Sums.by(group, len(counts)), Sums.by(point, len(points))
-    columns = [Sums.by(points[:, axis], size) for axis, size in enumerate(sizes)]
-    belief, wanted = published[group], published * present[:, None]
+    shown = Beliefs.of_table(published)
+    lengths = np.diff(shown.starts)[group]
+    entries = np.append(0, np.cumsum(lengths))
+    in_group = list_stretches(shown.starts[:-1][group], lengths)
+    share = shown.belief[in_group]
+    wanted = shown.belief * present[shown.row]
+    pair, in_pair = _number_pairs(np.repeat(point, lengths) * values + shown.value[in_group])
+    classifier = Classifier.of(points, sizes, pair // values, pair % values, values)
+    belief = share.copy()
     for _ in range(rounds):
-        learned = classify(points, columns, of_point.add(belief * people))
-        belief = published[group] * learned[point]
-        belief /= np.maximum(belief.sum(axis=1, keepdims=True), 1e-300)
-        held = of_group.add(belief * people)
-        belief *= np.divide(wanted, held, out=np.zeros_like(held), where=held > 0)[group]
-        belief /= np.maximum(belief.sum(axis=1, keepdims=True), 1e-300)
-    total = of_point.add(belief * people)
-    whole = total.sum(axis=1, keepdims=True)
-    overall = counts.sum(axis=0) / counts.sum()
-    return np.where(whole > 0, total / np.where(whole > 0, whole, 1), overall)
+        people = _gather(entries, weight, belief, in_pair, len(pair))
+        kernel.believe(entries, share, classifier.classify(people), in_pair, belief)
+        held = _gather(entries, weight, belief, in_group, len(wanted))
+        lacking = np.divide(wanted, held, out=np.zeros_like(held), where=held > 0)
+        kernel.believe(entries, belief, lacking, in_group, belief)
+    total = _gather(entries, weight, belief, in_pair, len(pair))
+    return Beliefs.of_pairs(pair // values, pair % values, total, len(points), values).scale_to_one()
+
+
+def _gather(entries: np.ndarray, weight: np.ndarray, belief: np.ndarray, place: np.ndarray, places: int) -> np.ndarray:
+    """People by what they are believed to have, added up by place."""
+    held = np.zeros(places)
+    kernel.gather(entries, weight, belief, place, held)
+    return held
+
+
+def _number_pairs(pairs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Distinct pairs, sorted, and the place of each; they come sorted but for points of several groups."""
+    order = np.argsort(pairs, kind="stable")
+    ordered = pairs[order]
+    new = np.diff(ordered, prepend=-1) != 0
+    number = np.empty(len(pairs), np.int64)
+    number[order] = np.cumsum(new) - 1
+    return ordered[new], number
 
 
 @dataclass(frozen=True, eq=False)
-class Sums:
-    """Rows added up by a number that each has: sorted once, added up every round."""
+class Classifier:
+    """Naive Bayes over pairs of a point and a value: prod_j Pr(t_j | v) from the people assigned to each pair.
 
-    order: np.ndarray
-    starts: np.ndarray
+    `numbers` are (pairs, quasi): the place of a pair's code with its value among those of all quasi-identifiers; each place has a
+    value and belongs to a column of `codes` codes.  The pairs of a point stand from one of `starts` to the next.
+    """
+
     numbers: np.ndarray
-    size: int
+    starts: np.ndarray
+    value: np.ndarray
+    values: int
+    value_of_number: np.ndarray
+    codes_of_number: np.ndarray
 
     @classmethod
-    def by(cls, number: np.ndarray, size: int) -> Sums:
-        order = np.argsort(number, kind="stable")
-        starts = np.flatnonzero(np.diff(number[order], prepend=-1))
-        return cls(order, starts, number[order][starts], size)
+    def of(cls, points: np.ndarray, sizes: list[int], point: np.ndarray, value: np.ndarray, values: int) -> Classifier:
+        numbers = np.empty((len(point), len(sizes)), np.int64)
+        of_number, codes = [], []
+        first = 0
+        for axis, size in enumerate(sizes):
+            number = points[point, axis].astype(np.int64) * values + value
+            if size * values > len(point):  # only those that occur have a place
+                occurring, number = np.unique(number, return_inverse=True)
+                of_number.append(occurring % values)
+            else:
+                of_number.append(np.tile(np.arange(values), size))
+            numbers[:, axis] = number + first
+            codes.append(np.full(len(of_number[-1]), size))
+            first += len(of_number[-1])
+        starts = np.append(np.flatnonzero(np.diff(point, prepend=-1)), len(point))
+        value_of_number = np.concatenate(of_number) if of_number else np.zeros(0, np.int64)
+        codes_of_number = np.concatenate(codes) if codes else np.zeros(0, np.int64)
+        return cls(numbers, starts, value, values, value_of_number, codes_of_number)
 
-    def add(self, values: np.ndarray) -> np.ndarray:
-        """(size, ...)."""
-        found = np.zeros((self.size, *values.shape[1:]))
-        if len(self.starts):
-            found[self.numbers] = np.add.reduceat(values[self.order], self.starts, axis=0)
-        return found
-
-
-def classify(points: np.ndarray, columns: list[Sums], held: np.ndarray) -> np.ndarray:
-    """(points, values): prod_j Pr(t_j | v) from the people of each point assigned to each value, up to a factor for each point."""
-    totals = held.sum(axis=0)
-    likely = np.zeros_like(held)
-    for axis, column in enumerate(columns):
-        likely += np.log((column.add(held) + SMOOTHING) / (totals + SMOOTHING * column.size))[points[:, axis]]
-    return np.exp(likely - likely.max(axis=1, keepdims=True))
+    def classify(self, people: np.ndarray) -> np.ndarray:
+        """Up to a factor for each point."""
+        totals = np.bincount(self.value, weights=people, minlength=self.values)
+        table = np.zeros(len(self.value_of_number))
+        kernel.tally(self.numbers, people, table)
+        table = np.log((table + SMOOTHING) / (totals[self.value_of_number] + SMOOTHING * self.codes_of_number))
+        learned = np.empty(len(people))
+        kernel.weigh(self.numbers, table, self.starts, learned)
+        return learned

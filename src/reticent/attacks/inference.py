@@ -21,7 +21,7 @@ import numpy as np
 from reticent.attacks.decoy import silent
 from reticent.attacks.score import Outcome, risk, score, wilson
 from reticent.attacks.seen import Seen, part_of
-from reticent.attacks.skewness import group_beliefs
+from reticent.attacks.skewness import guess_by_groups
 
 MOST = 50_000
 """The control is that of so many combinations of quasi-identifiers, drawn at random where there are more."""
@@ -39,10 +39,10 @@ class Inferred(Outcome):
 
 def inference(seen: Seen, *, others: Seen | None = None, seed: int = 0) -> Inferred:
     """`others` are people who are not in the release; `seed` shuffles the control's values."""
-    scored = score("inference", group_beliefs(seen), seen.truth, seen.promised)
+    scored = score("inference", guess_by_groups(seen), seen.truth, seen.promised)
     noise = silent(part_of(seen, MOST), np.random.default_rng(seed))
-    control = score("control", group_beliefs(noise), noise.truth, None)
-    outside = None if others is None else score("others", group_beliefs(others), others.truth, None)
+    control = score("control", guess_by_groups(noise), noise.truth, None)
+    outside = None if others is None else score("others", guess_by_groups(others), others.truth, None)
     low, high = wilson(round(control.success * control.targets), control.targets)
     beside = {
         "control": control.success,

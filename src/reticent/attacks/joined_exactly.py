@@ -4,7 +4,8 @@ People with the same group in every release are interchangeable: an *atom*.  A t
 which each group of each release holds what it publishes is equally likely.  Tables are counted by how many people of each atom have
 each value, atom after atom, with the groups' remaining counts as the state; numbers are integers, beliefs fractions.  Atoms that share
 no group, not even through others, are components of their own.  A component is counted while its states are few; the rest is left
-to `joined.balanced`.  Only where everybody's groups are known and hold all of their rows: elsewhere nothing is counted.
+to `joined.balanced`.  Only where everybody's groups are known and hold all of their rows: elsewhere nothing is counted.  People
+who are in no group of a release, as those who came or departed between two, are bound by the groups of the others alone.
 """
 
 from __future__ import annotations
@@ -33,13 +34,16 @@ class TooMany(Exception):
 
 def exactly(parts: Sequence[Part], people: np.ndarray) -> dict[int, list[Fraction]]:
     """point -> belief in each value, for the points whose component is small enough."""
-    if len(parts) < 2 or not all(part.membership.single for part in parts):
+    if len(parts) < 2 or not all(part.membership.known for part in parts):
         return {}
     of_point = np.stack([_groups(part) for part in parts], axis=1)
+    single = np.stack([_singly(part) for part in parts], axis=1)
     full = np.stack([_full(part)[groups] for part, groups in zip(parts, of_point.T, strict=True)], axis=1)
-    component = _components(of_point)
+    nowhere = (of_point == [part.membership.groups for part in parts]).all(axis=1)
+    component = components(parts)
     sizes = np.bincount(component, weights=people)
-    good = np.bincount(component, weights=~full.all(axis=1)) == 0
+    bad = ~(full & single).all(axis=1) | nowhere
+    good = np.bincount(component, weights=bad) == 0
     small = np.flatnonzero(good & (sizes <= PEOPLE) & (sizes > 0))
     order = np.argsort(component, kind="stable")
     starts = np.searchsorted(component[order], small)
@@ -55,10 +59,15 @@ def exactly(parts: Sequence[Part], people: np.ndarray) -> dict[int, list[Fractio
     return found
 
 
-def _components(of_point: np.ndarray) -> np.ndarray:
+def components(parts: Sequence[Part]) -> np.ndarray:
     """A number for each point, equal where points are linked by groups of any release."""
-    first = np.append(0, np.cumsum(of_point.max(axis=0, initial=0) + 1))[:-1]
-    return linked(np.repeat(np.arange(len(of_point)), of_point.shape[1]), (of_point + first).reshape(-1), len(of_point))
+    first = np.append(0, np.cumsum([part.membership.groups for part in parts]))
+    inside = [part.membership.group < part.membership.groups for part in parts]
+    point = np.concatenate([part.membership.point[here] for part, here in zip(parts, inside, strict=True)])
+    group = np.concatenate(
+        [part.membership.group[here] + start for part, here, start in zip(parts, inside, first, strict=False)]
+    )
+    return linked(point, group, parts[0].membership.points)
 
 
 def _groups(part: Part) -> np.ndarray:
@@ -67,11 +76,16 @@ def _groups(part: Part) -> np.ndarray:
     return found
 
 
+def _singly(part: Part) -> np.ndarray:
+    """Which points have all of their people in one group, or all in none."""
+    return np.bincount(part.membership.point, minlength=part.membership.points) == 1
+
+
 def _full(part: Part) -> np.ndarray:
-    """Which groups hold as many people as they publish rows; never the people who are in none."""
+    """Which groups hold as many people as they publish rows; who is in none is bound by nothing."""
     whole = part.counts == np.round(part.counts)
     held = part.membership.held[: part.membership.groups]
-    return np.append(whole.all(axis=1) & (part.counts.sum(axis=1) == np.round(held)), False)
+    return np.append(whole.all(axis=1) & (part.counts.sum(axis=1) == np.round(held)), True)
 
 
 def _component(
@@ -81,19 +95,37 @@ def _component(
     atoms, of_atom = np.unique(of_point[points], axis=0, return_inverse=True)
     of_atom = of_atom.reshape(-1)
     sizes = np.bincount(of_atom, weights=people[points]).astype(int).tolist()
+    used = []
+    for release, part in enumerate(parts):
+        groups = np.unique(atoms[:, release])
+        used.append(groups[groups < part.membership.groups])
+    occurring = np.any([part.counts[groups].any(axis=0) for part, groups in zip(parts, used, strict=True)], axis=0)
+    values = np.flatnonzero(occurring)
     held: list[tuple[int, ...]] = []
     place: dict[tuple[int, int], int] = {}
     for release, part in enumerate(parts):
-        for group in np.unique(atoms[:, release]).tolist():
+        for group in used[release].tolist():
             place[release, group] = len(held)
-            held.append(tuple(int(count) for count in part.counts[group]))
-    links = [[place[release, group] for release, group in enumerate(row)] for row in atoms.tolist()]
+            held.append(tuple(int(count) for count in part.counts[group, values]))
+    links = [
+        [place[release, group] for release, group in enumerate(row) if (release, group) in place]
+        for row in atoms.tolist()
+    ]
     counter = Counter(steps)
     try:
         beliefs = _counted(sizes, links, tuple(held), counter)
     except TooMany:
         return {}, counter.steps
-    return {int(point): beliefs[atom] for point, atom in zip(points, of_atom, strict=True)}, counter.steps
+    rows = [_in_all_values(row, values, parts[0].counts.shape[1]) for row in beliefs]
+    return {int(point): rows[atom] for point, atom in zip(points, of_atom, strict=True)}, counter.steps
+
+
+def _in_all_values(row: list[Fraction], occurring: np.ndarray, values: int) -> list[Fraction]:
+    """Beliefs in every value of the table; no group of a component holds the others."""
+    found = [Fraction(0)] * values
+    for value, belief in zip(occurring.tolist(), row, strict=True):
+        found[value] = belief
+    return found
 
 
 class Counter:

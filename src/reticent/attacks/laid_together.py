@@ -2,12 +2,18 @@
 
 Releases may publish different quasi-identifiers of the same people, by other hierarchies and types.  The table is counted once over
 all columns that any of them uses; each release reads these combinations as its own manifest declares its columns.
+
+A release may have been made from an earlier state of the table: since then people have left it, or have another value.  Then it
+publishes rows that are of nobody of the table.  They stand in its groups as *departed* people, who are in no other release, and
+beliefs are joined over the people whom both have.  The table they came from need not be at hand: departed rows are the fewest that
+explain a release, in each group those that it publishes beyond what the table has there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -15,26 +21,83 @@ import polars as pl
 
 from reticent.attacks.joined import Part
 from reticent.attacks.membership import Membership, membership
-from reticent.attacks.seen import Seen, coded, declared_of, of_cells, raw
-from reticent.errors import RequestError, listed, some
-from reticent.table.cells import distinct_rows
-from reticent.table.codec import COUNT
+from reticent.attacks.seen import Seen, declared_of, of_cells, raw, spanned
+from reticent.attacks.true_values import TrueValues
+from reticent.errors import BundleDamaged, RequestError, listed, some
+from reticent.release.kind import Sight
+from reticent.release.reading.boxes import Boxes, boxes
+from reticent.table.cells import Cells, distinct_rows
+from reticent.table.codec import COUNT, encode_cells
+from reticent.table.hierarchy import Hierarchy
+from reticent.table.roles import Column, Role
 from reticent.table.source import collect, is_text
+from reticent.table.written import as_declared
+
+LEAST_LIKE_STRANGERS = 2
+"""Values of a release misfit a table of the same people at most half as often as a table whose values were dealt at random."""
+MAX_DEPARTED_SHARE = 0.5
+"""A release more of whose rows are of nobody of the table is taken to be of other people."""
+MAX_UNPLACED_SHARE = 0.05
+"""The same of a release whose groups overlap, where nothing says in which group a row misfits."""
+
+
+@dataclass(frozen=True, eq=False)
+class Changes:
+    """What one release publishes of people who are not in the table, or not with that value, any more.
+
+    `departed` counts such rows by group, or all together where groups overlap, and `values` by value.  `doubtful` are the points
+    some of whose people may be those who changed.  `moved` people at the most, of those at the points `candidates`, are in the
+    release with other quasi-identifiers.
+    `by_chance` is how many rows beyond those that groups are too large by would misfit if values were dealt at random.
+    """
+
+    departed: np.ndarray
+    values: np.ndarray
+    doubtful: np.ndarray
+    candidates: np.ndarray
+    moved: int
+    beyond: int
+    by_chance: int | None
+
+    @property
+    def rows(self) -> int:
+        return round(float(self.departed.sum()))
 
 
 @dataclass(frozen=True, eq=False)
 class Together:
-    """`people` and the true values of each point, which has a combination of all quasi-identifiers; one part by release."""
+    """`people` and the true values of each point, which has a combination of all quasi-identifiers; one part by release.
+
+    The parts have points after these: `departed` people, each of whom is in one release only.
+    """
 
     people: np.ndarray
-    truth: np.ndarray  # (points, values): for the scorer alone
+    truth: TrueValues  # for the scorer alone
     parts: tuple[Part, ...]
     seen: tuple[Seen, ...]
+    departed: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    changes: tuple[Changes, ...] = ()
+    prior_counts: np.ndarray | None = None
 
     @property
     def prior(self) -> np.ndarray:
-        """The overall distribution of the first release: what anyone knows who has it."""
-        return self.seen[0].prior
+        """The overall distribution of the first release, and of departed people: what anyone knows who has it."""
+        if self.prior_counts is None:
+            return self.seen[0].prior
+        return self.prior_counts / self.prior_counts.sum()
+
+    @property
+    def everybody(self) -> np.ndarray:
+        """People at the points, and those who departed after them."""
+        return np.concatenate([self.people, self.departed])
+
+    @property
+    def doubtful(self) -> np.ndarray:
+        """Which points may be of people who changed since one of the releases."""
+        found = np.zeros(len(self.people), bool)
+        for change in self.changes:
+            found |= change.doubtful
+        return found
 
 
 def alone(seen: Seen) -> Together:
@@ -43,7 +106,7 @@ def alone(seen: Seen) -> Together:
 
 
 def laid_together(releases: Sequence[Any], source: Any, missing: tuple[str, ...] = ()) -> Together:
-    """Opened releases, the first being attacked, and the table that they were made from."""
+    """Opened releases, the first being attacked, and the table that they were made from, or a later state of it."""
     declared = [declared_of(release.columns) for release in releases]
     sensitive = {name for columns in declared for name, column in columns.items() if column.role == "sensitive"}
     if len(sensitive) != 1:
@@ -55,21 +118,113 @@ def laid_together(releases: Sequence[Any], source: Any, missing: tuple[str, ...]
     rows = raw(source, names, missing)
     combined = collect(_texts(rows.group_by(names).len(name=COUNT)), "Counting the rows")
     counts = combined[COUNT].to_numpy().astype(np.int64)
-    laid, points = [], []
-    for release, columns in zip(releases, declared, strict=True):
-        cells, cell = coded(combined.select(*columns, COUNT).lazy(), columns, release.columns)
-        laid.append((of_cells(cells, release.sight(cells), release.manifest.promises), cells.values[cell, 0]))
-        points.append(cells.point[cell])
-    place, at = distinct_rows(np.column_stack(points))
-    first, value = laid[0]
-    truth = np.zeros((len(place), first.truth.shape[1]), np.int64)
-    np.add.at(truth, (at, value), counts)
-    people = truth.sum(axis=1)
-    parts = [
-        Part(lifted(membership(seen), place[:, i], people), _in_values_of(first, seen))
-        for i, (seen, _) in enumerate(laid)
+    laid = [_laid(release, columns, combined) for release, columns in zip(releases, declared, strict=True)]
+    place, at = distinct_rows(np.column_stack([one.point for one in laid]))
+    texts = list(dict.fromkeys(text for one in laid for text in one.texts))
+    number = {text: code for code, text in enumerate(texts)}
+    value = np.array([number[text] for text in laid[0].values], np.int64)
+    truth = TrueValues.count(at, value, counts, points=len(place), values=len(texts))
+    people = truth.by_point
+    found = []
+    for release, one in enumerate(laid):
+        published = _in_values(texts, one)
+        total = _totals_beyond(published, truth) if isinstance(one.seen.sight, Boxes) else 0
+        who = membership(one.seen, total)
+        if (place[:, release] == who.points).any():
+            who = _with_strangers(who)
+        found.append(_reconciled(lifted(who, place[:, release], people), published, people, truth))
+    return _joined_parts(people, truth, [one.seen for one in laid], found)
+
+
+@dataclass(frozen=True, eq=False)
+class Laid:
+    """A release over the counted combinations: the point of each, and the text of its sensitive value."""
+
+    seen: Seen
+    point: np.ndarray
+    values: list[str | None]
+
+    @property
+    def texts(self) -> list[str | None]:
+        domain = self.seen.sensitive
+        return [*domain.texts, *([None] if domain.null else []), *dict.fromkeys(self.values)]
+
+
+def _laid(release: Any, declared: Mapping[str, Column], combined: pl.DataFrame) -> Laid:
+    """Combinations that the release's own columns cannot hold are at a point of their own, the last."""
+    typed = collect(as_declared(combined.select(*declared, COUNT).lazy(), declared), "Reading the values")
+    held = _holdable(typed, declared)
+    texts = [name for name, dtype in typed.schema.items() if is_text(dtype) and dtype != pl.String]
+    typed = typed.with_columns(pl.col(texts).cast(pl.String))
+    own = _published(release, typed)
+    cells, cell = encode_cells(pl.concat([typed.filter(pl.Series(held)), own]), declared)
+    cells = spanned(cells, release.columns)
+    seen = of_cells(cells, _sight(release, cells), release.manifest.promises)
+    point = np.full(len(typed), len(seen.points), np.int64)
+    point[held] = cells.point[cell[: int(held.sum())]]
+    domain = cells.sensitive[0]
+    spelled = [*domain.texts, *([None] if domain.null else [])]
+    values = typed[domain.name].cast(pl.String).to_list()
+    for row, code in zip(np.flatnonzero(held).tolist(), cells.values[cell, 0].tolist(), strict=False):
+        values[row] = spelled[code]
+    return Laid(seen, point, values)
+
+
+def _sight(release: Any, cells: Cells) -> Sight:
+    """What is seen of a release; labels may cover nobody who is still in the table."""
+    try:
+        found: Sight = release.sight(cells)
+    except BundleDamaged:
+        entries = [entry for entry in release.columns if entry.role == Role.QUASI]
+        return boxes(entries, release.frame(), cells, others=True)
+    return found
+
+
+def _holdable(typed: pl.DataFrame, declared: Mapping[str, Column]) -> np.ndarray:
+    """Which combinations have values that the hierarchies and orders of a release know."""
+    held = np.ones(len(typed), bool)
+    for name, column in declared.items():
+        known: list[str] | None = None
+        if column.order is not None:
+            known = list(column.order)
+        elif column.hierarchy is not None and not isinstance(column.hierarchy, Mapping) and column.type != "numeric":
+            known = [row[0] for row in Hierarchy.of(column.hierarchy, name).rows()]
+        if known is not None:
+            values = typed[name].cast(pl.String)
+            held &= (values.is_in(known) | values.is_null()).to_numpy()
+    return held
+
+
+def _published(release: Any, typed: pl.DataFrame) -> pl.DataFrame:
+    """Values that the release names and the table has lost: a row for each, of nobody, so that the release can be read."""
+    columns: dict[str, pl.Series] = {}
+    for entry in release.columns:
+        if entry.role == Role.QUASI and entry.values:
+            columns[entry.name] = pl.Series(entry.values)
+    parts = [_of_nobody(typed, {name: values}) for name, values in columns.items() if name in typed.columns]
+    exact = release.tables.get("quasi")
+    if exact is not None:
+        names = [entry.name for entry in release.columns if entry.role == Role.QUASI]
+        parts.append(_of_nobody(typed, {name: exact[name] for name in names}))
+    sensitive = release.manifest.sensitive.name
+    with suppress(RequestError):  # some kinds do not publish people's values
+        parts.append(_of_nobody(typed, {sensitive: release.value_counts(sensitive)[sensitive]}))
+    return pl.concat([typed.clear(), *parts])
+
+
+def _of_nobody(typed: pl.DataFrame, columns: Mapping[str, pl.Series]) -> pl.DataFrame:
+    """Combinations that nobody has: these values, and in all other columns the first value that occurs."""
+    given = pl.DataFrame([values.alias(name) for name, values in columns.items()]).unique(maintain_order=True)
+    given = given.with_columns(pl.col(name).cast(typed.schema[name], strict=False) for name in given.columns)
+    names = list(columns)
+    given = given.join(typed.select(names).unique(), on=names, how="anti", nulls_equal=True, maintain_order="left")
+    others = [
+        pl.lit(typed[name].first(), dtype=typed.schema[name]).alias(name)
+        for name in typed.columns
+        if name not in columns and name != COUNT
     ]
-    return Together(people, truth, tuple(parts), tuple(seen for seen, _ in laid))
+    nobody = pl.lit(0, dtype=typed.schema[COUNT]).alias(COUNT)
+    return given.with_columns(*others, nobody).select(typed.columns)
 
 
 def _texts(lazy: pl.LazyFrame) -> pl.LazyFrame:
@@ -77,11 +232,26 @@ def _texts(lazy: pl.LazyFrame) -> pl.LazyFrame:
     return lazy.with_columns(pl.col(texts).cast(pl.String)) if texts else lazy
 
 
-def _in_values_of(first: Seen, seen: Seen) -> np.ndarray:
-    """A release's counts with its values in the first release's order: hierarchies may order them otherwise."""
-    texts = [*first.sensitive.texts, *([None] if first.sensitive.null else [])]
-    own = {text: at for at, text in enumerate([*seen.sensitive.texts, *([None] if seen.sensitive.null else [])])}
-    return seen.counts[:, [own[text] for text in texts]]
+def _in_values(texts: Sequence[str | None], one: Laid) -> np.ndarray:
+    """A release's counts with its values in a given order: hierarchies may order them otherwise."""
+    domain = one.seen.sensitive
+    own = {text: at for at, text in enumerate([*domain.texts, *([None] if domain.null else [])])}
+    counts = np.zeros((len(one.seen.counts), len(texts)), one.seen.counts.dtype)
+    for at, text in enumerate(texts):
+        if text in own:
+            counts[:, at] = one.seen.counts[:, own[text]]
+    return counts
+
+
+def _with_strangers(found: Membership) -> Membership:
+    """With a last point, of combinations that the release cannot hold: they are in none of its groups."""
+    return replace(
+        found,
+        point=np.append(found.point, found.points),
+        group=np.append(found.group, found.groups),
+        people=np.append(found.people, 1.0),
+        points=found.points + 1,
+    )
 
 
 def lifted(found: Membership, of: np.ndarray, people: np.ndarray) -> Membership:
@@ -100,16 +270,169 @@ def lifted(found: Membership, of: np.ndarray, people: np.ndarray) -> Membership:
     return replace(found, point=point, group=found.group[entry], people=weight, points=len(of))
 
 
+def _totals_beyond(published: np.ndarray, truth: TrueValues) -> int:
+    """How many rows a release publishes beyond what the table has of each value, or in all."""
+    if not np.array_equal(published, np.round(published)):
+        return 0
+    beyond = np.maximum(published.sum(axis=0) - truth.by_value, 0).sum()
+    return int(max(beyond, published.sum() - truth.total, 0))
+
+
+def _reconciled(
+    who: Membership, counts: np.ndarray, people: np.ndarray, truth: TrueValues
+) -> tuple[Membership, np.ndarray, Changes]:
+    """Who is in which group, without the people who changed since, and the rows that are of nobody any more."""
+    groups, sizes = who.groups, counts.sum(axis=1)
+    whole = bool(np.array_equal(counts, np.round(counts)))
+    nobody = np.zeros(len(people), bool)
+    if not who.known:
+        departed = _totals_beyond(counts, truth)
+        beyond = departed - int(max(sizes.sum() - people.sum(), 0))
+        values = np.maximum(counts.sum(axis=0) - truth.by_value, 0)
+        absent = int(people.sum() - (sizes.sum() - departed))
+        moved = min(departed, absent)
+        return who, counts, Changes(np.array([departed]), values, nobody, nobody | (moved > 0), moved, beyond, None)
+    held = who.held[:groups]
+    larger = np.maximum(sizes - np.round(held), 0)
+    clear = whole & _single_points_only(who)
+    lone = np.flatnonzero(who.group < groups)
+    in_clear = lone[clear[who.group[lone]]]
+    there = _values_by_group(truth, who.point[in_clear], who.group[in_clear], counts.shape)
+    over = np.where(clear[:, None], np.maximum(counts - there, 0), 0)
+    under = np.where(clear[:, None], np.maximum(there - counts, 0), 0)
+    departed = np.maximum(larger, over.sum(axis=1)).astype(np.float64)
+    unseen = _totals_beyond(counts, truth) - departed.sum()
+    if unseen > 0 and not clear.all():  # in groups whose people's values are not known apart
+        departed += np.where(clear, 0, sizes) / sizes[~clear].sum() * unseen
+    staying = np.divide(sizes - departed, held, out=np.ones(groups), where=(held > 0) & (departed > 0))
+    changed = (departed > 0) & (staying < 1)
+    values = np.where(clear[:, None], over, larger[:, None] * counts / np.maximum(sizes, 1)[:, None]).sum(axis=0)
+    doubtful = nobody.copy()
+    doubtful[who.point[lone][changed[who.group[lone]]]] = True
+    bare = who.point[who.group == groups]  # people whom no label covers may have been elsewhere
+    outside = _values_by_group(truth, bare, np.zeros(len(bare), np.int64), (1, counts.shape[1]))[0]
+    shared = np.minimum(over.sum(axis=0), under.sum(axis=0) + outside)
+    fewer = np.append(
+        under.sum(axis=1) > 0, True
+    )  # groups some of whose people, and who is in none, may be those who moved
+    candidates = nobody.copy()
+    candidates[who.point[fewer[who.group]]] = True
+    holders = nobody.copy()
+    holders[truth.point[(shared > 0)[truth.value]]] = True
+    candidates &= holders
+    moved = int(shared.sum())
+    beyond = int((departed - larger)[clear].sum())
+    by_chance = _by_chance(counts, there, clear, larger)
+    changes = Changes(departed, values, doubtful, candidates, moved, beyond, by_chance)
+    return _staying(who, staying, changed), counts, changes
+
+
+def _values_by_group(truth: TrueValues, point: np.ndarray, group: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """(groups, values): the true values of points, each of which is in one group, added up by group."""
+    of_point = np.full(truth.points, -1, np.int64)
+    of_point[point] = group
+    inside = of_point[truth.point] >= 0
+    found = np.zeros(shape)
+    np.add.at(found, (of_point[truth.point[inside]], truth.value[inside]), truth.people[inside])
+    return found
+
+
+def _single_points_only(who: Membership) -> np.ndarray:
+    """Of each group, whether all people of its points are in it."""
+    several = np.bincount(who.point, minlength=who.points)[who.point] > 1
+    found = np.ones(who.groups + 1, bool)
+    found[who.group[several]] = False
+    return found[: who.groups]
+
+
+def _by_chance(counts: np.ndarray, there: np.ndarray, clear: np.ndarray, larger: np.ndarray) -> int:
+    """How many rows would misfit, beyond those that groups are too large by, if the table's values were dealt at random."""
+    here = there[clear].astype(np.int64)
+    values = np.random.default_rng(0).permutation(np.repeat(np.arange(here.shape[1]), here.sum(axis=0)))
+    group = np.repeat(np.arange(len(here)), here.sum(axis=1))
+    dealt = np.zeros(here.shape)
+    np.add.at(dealt, (group, values), 1)
+    return int(np.maximum(np.maximum(counts[clear] - dealt, 0).sum(axis=1) - larger[clear], 0).sum())
+
+
+def _staying(who: Membership, staying: np.ndarray, changed: np.ndarray) -> Membership:
+    """The same, where of the people of some groups a share is in none: they changed."""
+    if not changed.any():
+        return who
+    inside = np.append(changed, False)[who.group]
+    share = np.append(staying, 1.0)[who.group]
+    left = who.people[inside] * (1 - share[inside])
+    people = np.where(inside, who.people * share, who.people)
+    point = np.concatenate([who.point, who.point[inside]])
+    group = np.concatenate([who.group, np.full(int(inside.sum()), who.groups)])
+    people = np.concatenate([people, left])
+    some_left = people > 0
+    return _by_group(replace(who, point=point[some_left], group=group[some_left], people=people[some_left]))
+
+
+def _by_group(who: Membership) -> Membership:
+    order = np.argsort(who.group, kind="stable")
+    return replace(who, point=who.point[order], group=who.group[order], people=who.people[order])
+
+
+def _joined_parts(
+    people: np.ndarray,
+    truth: TrueValues,
+    seen: Sequence[Seen],
+    found: Sequence[tuple[Membership, np.ndarray, Changes]],
+) -> Together:
+    """The parts over all people: those of the table, and after them those who departed from each release."""
+    departed, owner, entries = [], [], []
+    start = len(people)
+    for number, (who, counts, changes) in enumerate(found):
+        gone = np.flatnonzero(changes.departed > 0)
+        if who.known:
+            point, group, weight = start + np.arange(len(gone)), gone, changes.departed[gone].astype(np.float64)
+        else:  # one point, spread over all groups as their rows are
+            sizes = counts.sum(axis=1)
+            group = np.flatnonzero(sizes) if len(gone) else np.zeros(0, np.int64)
+            point = np.full(len(group), start)
+            weight = sizes[group] / sizes.sum() * changes.rows
+        entries.append((point, group, weight))
+        own = np.bincount(point - start, weights=weight, minlength=0) if len(point) else np.zeros(0)
+        departed.append(own)
+        owner += [number] * len(own)
+        start += len(own)
+    gone_people = np.concatenate(departed) if departed else np.zeros(0)
+    whose = np.array(owner, np.int64)
+    parts = []
+    for number, ((who, counts, _), (point, group, weight)) in enumerate(zip(found, entries, strict=True)):
+        others = len(people) + np.flatnonzero(whose != number)
+        joined = replace(
+            who,
+            point=np.concatenate([who.point, point, others]),
+            group=np.concatenate([who.group, group, np.full(len(others), who.groups)]),
+            people=np.concatenate([who.people, weight, gone_people[others - len(people)]]),
+            points=start,
+        )
+        parts.append(Part(_by_group(joined) if start > len(people) else who, counts))
+    prior = found[0][1].sum(axis=0) + sum(changes.values for _, _, changes in found)
+    each = tuple(changes for _, _, changes in found)
+    return Together(people, truth, tuple(parts), tuple(seen), gone_people, each, prior)
+
+
 def refuse_misfits(together: Together) -> None:
-    """Refuse a release that publishes more people of a value than the table has: it was made from another one."""
-    held = together.truth.sum(axis=0)
-    for number, part in enumerate(together.parts):
-        published = part.counts.sum(axis=0)
-        beyond = int(np.maximum(np.round(published) - held, 0).sum())
-        if beyond > 0 and np.array_equal(part.counts, np.round(part.counts)):
+    """Refuse a release whose rows the table's people do not fit: it was made from another one.
+
+    Some rows may be of people who left or changed since.  Values that misfit in their groups nearly as often as if they were
+    dealt at random are those of others.
+    """
+    for number, changes in enumerate(together.changes):
+        rows = float(together.parts[number].counts.sum())
+        if changes.by_chance is None:
+            strange = changes.rows > MAX_UNPLACED_SHARE * rows
+        else:
+            misfit = changes.beyond * LEAST_LIKE_STRANGERS > changes.by_chance
+            strange = changes.rows > MAX_DEPARTED_SHARE * rows or (changes.beyond > 0 and misfit)
+        if strange:
             which = "The release attacked" if number == 0 else f"Release {number} of those to join"
             raise RequestError(
-                f"{which} was made from other data: it publishes {some(beyond, 'row')} more of some values than the source has.",
+                f"{which} was made from other data: it publishes {some(changes.rows, 'row')} more of some values than the source has.",
                 why="Beliefs about different people cannot be joined.",
                 attempt="the data that all of them were made from, or --force-join (force_join=True).",
             )

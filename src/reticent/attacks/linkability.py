@@ -99,11 +99,18 @@ def _outcome(
         "control_high": control[1],
         "risk": risk(hits / tried, by_chance / tried),
         "lists": names,
-        "people": int(seen.people.sum()),
+        "rows": int(seen.people.sum()),
+        "people": _people(seen),
     }
     low, high = wilson(hits, tried)
-    worst = float(
-        1 / max(sight.counts.sum(axis=1).min(initial=1), 1)
-    )  # of the people of a group that was found, which is it?
+    smallest = int(sight.counts.sum(axis=1).min()) if len(sight.counts) else 1
+    worst = 1 / max(smallest // seen.rows_per_person, 1)  # of the people of a group that was found, which is it?
     return Linked("linkability", tried, hits / tried, low, high, by_chance / tried, worst, None, same,
                   same.astype(np.float64), beside)  # fmt: skip
+
+
+def _people(seen: Seen) -> int | None:
+    """Of how many people the rows are; None where they may have several, and nothing says whose each is."""
+    if seen.persons is not None:
+        return seen.persons.count
+    return int(seen.people.sum()) if seen.rows_per_person == 1 else None

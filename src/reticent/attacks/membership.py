@@ -16,6 +16,7 @@ from functools import cached_property
 
 import numpy as np
 
+from reticent.attacks.beliefs import Atoms, find_atoms
 from reticent.attacks.seen import Seen
 from reticent.errors import RequestError
 from reticent.release.reading.boxes import Boxes
@@ -54,8 +55,8 @@ class Membership:
     @cached_property
     def shares(self) -> np.ndarray:
         """The share of its point's people that each entry is."""
-        whole = np.bincount(self.point, weights=self.people, minlength=self.points)
-        return self.people / whole[self.point]
+        whole = np.bincount(self.point, weights=self.people, minlength=self.points)[self.point]
+        return np.divide(self.people, whole, out=np.zeros(len(whole)), where=whole > 0)
 
     def by_group(self, values: np.ndarray) -> np.ndarray:
         """(groups + 1, ...): what the entries hold, added up by group."""
@@ -67,28 +68,10 @@ class Membership:
             found[self.group[starts]] = np.add.reduceat(values, starts, axis=0)
         return found
 
-    def mixed(self, of_groups: np.ndarray) -> np.ndarray:
-        """(points, ...): what groups hold, mixed by each point's shares of them."""
-        if self.single:
-            found = np.empty((self.points, *of_groups.shape[1:]))
-            found[self.point] = of_groups[self.group]
-            return found
-        lone, several, starts, points = self._by_point
-        found = np.zeros((self.points, *of_groups.shape[1:]))
-        found[self.point[lone]] = of_groups[self.group[lone]]
-        if len(starts):
-            mixed = of_groups[self.group[several]] * self.shares[several, None]
-            found[points] = np.add.reduceat(mixed, starts, axis=0)
-        return found
-
     @cached_property
-    def _by_point(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Entries of points that have one; entries of those that have several, where each point begins, and the points."""
-        many = np.bincount(self.point, minlength=self.points)[self.point]
-        several = np.flatnonzero(many > 1)
-        several = several[np.argsort(self.point[several], kind="stable")]
-        starts = np.flatnonzero(np.diff(self.point[several], prepend=-1))
-        return np.flatnonzero(many == 1), several, starts, self.point[several][starts]
+    def atoms(self) -> Atoms:
+        """Points that are in the same groups to the same shares."""
+        return find_atoms(self.point, self.group, self.shares, self.points)
 
 
 def linked(point: np.ndarray, group: np.ndarray, points: int) -> np.ndarray:
@@ -121,17 +104,36 @@ def covered(seen: Seen) -> tuple[np.ndarray, np.ndarray]:
     return point[order], group[order]
 
 
-def membership(seen: Seen) -> Membership:
-    """Known where the release says it, balanced where labels overlap."""
+def membership(seen: Seen, departed: float = 0.0) -> Membership:
+    """Known where the release says it, balanced where labels overlap; found once for what is seen.
+
+    Of the rows of overlapping groups, `departed` are of nobody who is seen: people who have left the table since.
+    """
+    if departed:
+        return _find_membership(seen, departed)
+    if "membership" not in seen.cache:
+        seen.cache["membership"] = _find_membership(seen, departed)
+    found: Membership = seen.cache["membership"]
+    return found
+
+
+def _find_membership(seen: Seen, departed: float) -> Membership:
     groups, points = len(seen.counts), len(seen.points)
     if not isinstance(seen.sight, Boxes):
         point, group, people = seen.sight.memberships(seen.points, seen.people, 1)
+        published = np.bincount(point, weights=people, minlength=points)
+        present = np.minimum(seen.people, published)[
+            point
+        ]  # of those with these quasi-identifiers, some may have left since
+        whole = published[point]
+        people = np.divide(people * present, whole, out=np.zeros(len(point)), where=whole > 0)
+        point, group, people = point[people > 0], group[people > 0], people[people > 0]
         return _with_none(Membership(point, group, np.asarray(people, np.float64), groups, points, True), seen)
     point, group = covered(seen)
     known = bool(np.bincount(point, minlength=points).max(initial=0) <= 1)
     if known:
         return _with_none(Membership(point, group, seen.people[point].astype(np.float64), groups, points, True), seen)
-    return _balanced(point, group, seen)
+    return _balanced(point, group, seen, departed)
 
 
 def _with_none(found: Membership, seen: Seen) -> Membership:
@@ -150,9 +152,11 @@ def _with_none(found: Membership, seen: Seen) -> Membership:
     return replace(found, point=joined[0], group=joined[1], people=joined[2])
 
 
-def _balanced(point: np.ndarray, group: np.ndarray, seen: Seen) -> Membership:
+def _balanced(point: np.ndarray, group: np.ndarray, seen: Seen, departed: float) -> Membership:
     groups, points = len(seen.counts), len(seen.points)
     sizes = seen.counts.sum(axis=1).astype(np.float64)
+    if departed > 0:
+        sizes *= (sizes.sum() - departed) / sizes.sum()
     none = float(seen.people.sum() - sizes.sum())
     bare = np.setdiff1d(np.arange(points), point)
     everybody = np.arange(points) if none > 0 else bare

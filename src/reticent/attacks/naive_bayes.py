@@ -8,25 +8,58 @@ normalised over the values of the attribute.  In an anatomized release each pers
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from reticent.attacks.score import Outcome, score
+from reticent.attacks.beliefs import cut_points
+from reticent.attacks.score import Guesses, Outcome, score
 from reticent.attacks.seen import Seen
 
 
 def naive_bayes(seen: Seen) -> Outcome:
-    return score("naive-bayes", beliefs(seen), seen.truth, seen.promised)
+    learned = learn(seen)
+    parts = [
+        Guesses.of_table(learned.believe(seen.points[here])) for here in cut_points(len(seen.points), len(seen.prior))
+    ]
+    return score("naive-bayes", Guesses.join(parts), seen.truth, seen.promised)
 
 
 def beliefs(seen: Seen) -> np.ndarray:
     """(points, values) posteriors of equation 15; the prior of a point that no published value is compatible with."""
+    return learn(seen).believe(seen.points)
+
+
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """Logarithms of each quasi-identifier's conditionals, (codes, values) each; the first ones with those of the prior."""
+
+    prior: np.ndarray
+    logarithms: tuple[np.ndarray, ...]
+
+    def believe(self, points: np.ndarray) -> np.ndarray:
+        """(points, values) posteriors; the prior of a point that no published value is compatible with."""
+        if not self.logarithms:
+            return np.repeat(self.prior[None, :], len(points), axis=0)
+        total = self.logarithms[0][points[:, 0]]
+        for axis, logarithm in enumerate(self.logarithms[1:], 1):
+            total += logarithm[points[:, axis]]
+        most = total.max(axis=1, keepdims=True)
+        possible = np.isfinite(most)
+        total -= np.where(possible, most, 0)
+        likely = np.exp(total, out=total)
+        if not possible.all():
+            likely = np.where(possible, likely, self.prior)
+        likely /= likely.sum(axis=1, keepdims=True)
+        return likely
+
+
+def learn(seen: Seen) -> Learned:
     with np.errstate(divide="ignore"):
-        total = np.repeat(np.log(seen.prior)[None, :], len(seen.points), axis=0)
-        for axis, domain in enumerate(seen.quasi):
-            total += np.log(conditionals(seen, axis, domain.size))[seen.points[:, axis]]
-    most = total.max(axis=1, keepdims=True)
-    likely = np.where(np.isfinite(most), np.exp(total - np.where(np.isfinite(most), most, 0)), seen.prior)
-    return likely / likely.sum(axis=1, keepdims=True)
+        found = [np.log(conditionals(seen, axis, domain.size)) for axis, domain in enumerate(seen.quasi)]
+        if found:
+            found[0] = found[0] + np.log(seen.prior)
+    return Learned(seen.prior, tuple(found))
 
 
 def conditionals(seen: Seen, axis: int, size: int) -> np.ndarray:

@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ from reticent.attacks.decoy import shuffled
 from reticent.attacks.joined import Part
 from reticent.attacks.membership import Membership, linked, membership
 from reticent.attacks.overlap_exactly import Steps, TooMany, memberships, tables
-from reticent.attacks.score import Outcome, score, wilson
+from reticent.attacks.score import Guesses, Outcome, score, wilson
 from reticent.attacks.seen import Seen
 from reticent.errors import RequestError
 from reticent.release.reading.boxes import Boxes
@@ -45,11 +46,22 @@ class Overlapping(Outcome):
     """What an attack answers, and beside it what the second reading says and how beliefs were had."""
 
     beside: Mapping[str, Any] = field(default_factory=dict)
-    belief: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)), repr=False)
+    part: Part | None = field(default=None, repr=False)
+    prior: np.ndarray = field(default_factory=lambda: np.zeros(0), repr=False)
+    counted: Mapping[int, np.ndarray] = field(default_factory=dict, repr=False)  # exact beliefs, by point
     tables: Mapping[int, list[Fraction]] = field(default_factory=dict, repr=False)
 
     def to_dict(self) -> dict[str, Any]:
         return {**Outcome.to_dict(self), **self.beside}
+
+    @cached_property
+    def belief(self) -> np.ndarray:
+        """(points, values): for small tables."""
+        assert self.part is not None
+        found = self.part.own(self.prior)
+        for point, row in self.counted.items():
+            found[point] = row
+        return found
 
 
 @dataclass(eq=False)
@@ -122,13 +134,14 @@ def _one(seen: Seen, who: Membership, entries: np.ndarray, found: Counted, most:
 
 def _outcome(seen: Seen, who: Membership, counted: Counted, seed: int) -> Overlapping:
     part = Part(who, seen.counts)
-    belief, shares = part.own(seen.prior), part.shares(seen.prior)
-    error = 0.0
-    for point, row in counted.shares.items():
-        exact = np.minimum(sum(float(share) * shares[group] for group, share in row.items()), shares.max(axis=0))
-        error = max(error, float(np.abs(exact - belief[point]).max()))
-        belief[point] = exact
-    scored = score("overlap", belief, seen.truth, seen.promised)
+    guesses, shares = part.guess(seen.prior), part.shares(seen.prior)
+    exact = _believe_exactly(counted, shares)
+    error = _largest_error(part, exact, shares)
+    for point, row in exact.items():
+        guesses.guess[point] = row.argmax()
+        guesses.greatest[point] = row.max()
+    guesses = Guesses(guesses.guess, guesses.greatest, guesses.greatest)
+    scored = score("overlap", guesses, seen.truth, seen.promised)
     control = _control(seen, who, seed)
     low, high = wilson(round(control * scored.targets), scored.targets)
     covering = np.bincount(who.point[who.group < who.groups], minlength=who.points)
@@ -145,13 +158,33 @@ def _outcome(seen: Seen, who: Membership, counted: Counted, seed: int) -> Overla
         "survives": [promise.name for promise in seen.promises if convex(promise.name, promise.parameters)],
     }
     fields = {name: getattr(scored, name) for name in scored.__dataclass_fields__}
-    return Overlapping(**fields, beside=beside, belief=belief, tables=counted.tables)
+    return Overlapping(**fields, beside=beside, part=part, prior=seen.prior, counted=exact, tables=counted.tables)
+
+
+def _believe_exactly(counted: Counted, shares: np.ndarray) -> dict[int, np.ndarray]:
+    """Beliefs in all values of the points whose component was counted; a mixture, never above what it mixes."""
+    most = shares.max(axis=0)
+    return {
+        point: np.minimum(sum(float(share) * shares[group] for group, share in row.items()), most)
+        for point, row in counted.shares.items()
+    }
+
+
+def _largest_error(part: Part, exact: Mapping[int, np.ndarray], shares: np.ndarray) -> float:
+    """How far exact beliefs are from balanced ones."""
+    atoms, error = part.membership.atoms, 0.0
+    most = shares.max(axis=0)
+    for point, row in exact.items():
+        entries = slice(*np.searchsorted(atoms.atom, [atoms.of_point[point], atoms.of_point[point] + 1]))
+        balanced = np.minimum(atoms.weight[entries] @ shares[atoms.group[entries]], most)
+        error = max(error, float(np.abs(row - balanced).max()))
+    return error
 
 
 def _control(seen: Seen, who: Membership, seed: int) -> float:
     """How often the guess is right where the same boxes hold shuffled values."""
     part = Part(who, shuffled(seen.counts, np.random.default_rng(seed)))
-    return score("control", part.own(seen.prior), seen.truth, None).success
+    return score("control", part.guess(seen.prior), seen.truth, None).success
 
 
 def _tables(seen: Seen, who: Membership, shares: np.ndarray, counted: Counted) -> dict[str, Any]:
@@ -182,7 +215,9 @@ def _come_true(seen: Seen, counted: Counted, points: list[int]) -> tuple[float |
         return None, None, 0.0, 1.0
     guess = [max(range(len(counted.tables[one])), key=counted.tables[one].__getitem__) for one in points]
     many = seen.people[points]
-    hits = int(seen.truth[points, guess].sum())
+    guesses = np.full(len(seen.people), -1)
+    guesses[points] = guess
+    hits = seen.truth.count_hits(guesses)
     believed = (
         sum(float(counted.tables[one][at]) * n for one, at, n in zip(points, guess, many, strict=True)) / many.sum()
     )

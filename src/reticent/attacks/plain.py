@@ -9,8 +9,9 @@ from typing import Any
 
 import polars as pl
 
-from reticent.attacks.seen import Seen, cells_of, of_cells
+from reticent.attacks.seen import Seen, cells_with_persons, of_cells
 from reticent.errors import RequestError, listed, some
+from reticent.owner.reading import person_columns
 from reticent.release.manifest import ColumnEntry
 from reticent.release.reading.boxes import Boxes, boxes
 from reticent.table.cells import Cells
@@ -18,6 +19,7 @@ from reticent.table.domain import Domain, TreeDomain
 from reticent.table.hierarchy import Hierarchy
 from reticent.table.roles import Column, Role
 from reticent.table.source import Source, collect, scan
+from reticent.table.supported import refuse_nested
 
 
 def is_plain(release: Any) -> bool:
@@ -40,8 +42,12 @@ def plain(
     declared = roles(job, quasi, sensitive, hierarchy)
     marks = tuple(missing) or (tuple(job.source.missing) if job is not None else ())
     frame = _read(table, declared, marks)
-    cells = cells_of(declared, source, marks)
-    return of_cells(cells, _over(frame, cells))
+    cells, persons = cells_with_persons(
+        declared, source, marks, person_columns(None, None if job is None else job.columns)
+    )
+    found = of_cells(cells, _over(frame, cells))
+    most = max((column.rows_per_person or 1 for column in job.columns.values()), default=1) if job is not None else 1
+    return replace(found, rows_per_person=most if persons is None else persons.most, persons=persons)
 
 
 def laid_over(table: Any, cells: Cells, job: Any) -> Boxes:
@@ -55,6 +61,7 @@ def _read(table: Any, declared: Mapping[str, Column], marks: tuple[str, ...]) ->
     lacking = [name for name in declared if name not in lazy.collect_schema().names()]
     if lacking:
         raise RequestError(f"The table lacks {some(len(lacking), 'column')}: {listed(lacking)}.")
+    refuse_nested(lazy.collect_schema(), declared)
     frame = collect(lazy.select(list(declared)), "Reading the table")
     return frame.with_columns(pl.col(name).cast(pl.String) for name in declared)
 

@@ -127,7 +127,7 @@ def learned(rows: Rows, prior: str) -> np.ndarray:
         total = np.repeat(np.log(rows.overall)[None, :], len(rows.shown), axis=0)
         for axis, domain in enumerate(rows.seen.quasi):
             at = rows.seen.points[:, axis]
-            held = rows.seen.truth if prior == "source" else rows.shown
+            held = rows.seen.truth.to_dense() if prior == "source" else rows.shown
             counts = np.zeros((domain.size, held.shape[1]))
             np.add.at(counts, at, held)
             if prior == "release":

@@ -6,8 +6,11 @@ beside the points for the scorer; no attack reads them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -15,16 +18,44 @@ import numpy as np
 import polars as pl
 
 from reticent import catalogue
+from reticent.attacks.true_values import TrueValues
 from reticent.errors import RequestError, listed, some
 from reticent.release.kind import Sight
 from reticent.release.manifest import ColumnEntry, Described
 from reticent.release.reading.boxes import Boxes, boxes
 from reticent.table.cells import Cells, distinct_rows
-from reticent.table.codec import encode_cells
+from reticent.table.codec import COUNT, encode_cells
 from reticent.table.domain import Domain, RangeDomain
 from reticent.table.roles import Column, Role
-from reticent.table.source import Source, collect, scan
+from reticent.table.source import Source, collect, is_text, scan
+from reticent.table.source_types import has_types, keep_types
 from reticent.table.written import as_declared
+
+_SHARED: ContextVar[dict[Any, Seen] | None] = ContextVar("sightings", default=None)
+
+
+@dataclass(frozen=True, eq=False)
+class PointPersons:
+    """Whose rows stand at each point: the first and the last person there, by number; `count` persons have `most` rows at most."""
+
+    first: np.ndarray
+    last: np.ndarray
+    count: int
+    most: int
+
+    @classmethod
+    def of(cls, person: pl.Series, rows: np.ndarray, point: np.ndarray, points: int) -> PointPersons:
+        """From combinations, each of one person: how many rows it has, and its point.  Rows without a person are taken for one's."""
+        codes = (person.rank("dense").fill_null(0).cast(pl.Int64)).to_numpy()
+        first = np.full(points, np.iinfo(np.int64).max)
+        last = np.full(points, -1)
+        np.minimum.at(first, point, codes)
+        np.maximum.at(last, point, codes)
+        each = np.bincount(codes, weights=rows)
+        return cls(first, last, int((each > 0).sum()), int(each.max(initial=1)))
+
+    def at(self, points: np.ndarray) -> PointPersons:
+        return replace(self, first=self.first[points], last=self.last[points])
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,10 +67,13 @@ class Seen:
     quasi: tuple[Domain, ...]
     sensitive: Domain
     sight: Sight
-    truth: np.ndarray  # (points, values): for the scorer alone
+    truth: TrueValues  # for the scorer alone
     promises: tuple[Described, ...] = ()
     cells: Cells | None = None
     made_by: Described | None = None  # the method, where it grouped rows of one person each
+    rows_per_person: int = 1
+    persons: PointPersons | None = None  # where a column names them, and they may have several rows
+    cache: dict[str, Any] = field(default_factory=dict, init=False, repr=False)  # what several attacks compute alike
 
     @property
     def counts(self) -> np.ndarray:
@@ -65,35 +99,105 @@ def part_of(people: Seen, most: int) -> Seen:
     if len(people.points) <= most or not isinstance(people.sight, Boxes):
         return people
     at = np.sort(np.random.default_rng(0).choice(len(people.points), most, replace=False))
-    return replace(people, points=people.points[at], people=people.people[at], truth=people.truth[at])
+    persons = None if people.persons is None else people.persons.at(at)
+    return replace(
+        people, points=people.points[at], people=people.people[at], truth=people.truth.take(at), persons=persons
+    )
 
 
-def seen(release: Any, source: Any, *, missing: tuple[str, ...] = ()) -> Seen:
-    """A release (folder or opened) and the table it was made from (a path, a `Source` or a frame)."""
+def seen(release: Any, source: Any, *, missing: tuple[str, ...] = (), naming: Sequence[str] = ()) -> Seen:
+    """A release (folder or opened) and the table it was made from (a path, a `Source` or a frame).
+
+    `naming` are the columns of the table that say whose a row is, where it has them.
+    """
     from reticent.opened import Release
 
+    shared = _SHARED.get()
+    key = (str(getattr(release, "folder", None) or release), id(source), tuple(missing), tuple(naming))
+    if shared is not None and key in shared:
+        return shared[key]
     release = release if isinstance(release, Release) else Release(release)
-    cells = counted(release.columns, source, missing)
+    cells, persons = _counted_with_persons(release.columns, source, missing, naming)
     manifest = release.manifest
     found = of_cells(cells, release.sight(cells), manifest.promises)
-    return replace(found, made_by=manifest.method if manifest.rows_per_person == 1 else None)
+    made_by = manifest.method if manifest.rows_per_person == 1 else None
+    most = max(manifest.rows_per_person, 1 if persons is None else persons.most)
+    found = replace(found, made_by=made_by, rows_per_person=most, persons=persons)
+    if shared is not None:
+        shared[key] = found
+    return found
 
 
-def outside(release: Any, others: Any, *, missing: tuple[str, ...] = ()) -> Seen:
+@contextmanager
+def share_sightings() -> Iterator[None]:
+    """Within it, a release is laid over a source once: attacks that follow each other see the same."""
+    token = _SHARED.set({})
+    try:
+        yield
+    finally:
+        _SHARED.reset(token)
+
+
+def outside(release: Any, others: Any, *, missing: tuple[str, ...] = (), naming: Sequence[str] = ()) -> Seen:
     """The same release laid over people who are not in it: for the baseline of an attack."""
     from reticent.opened import Release
 
     release = release if isinstance(release, Release) else Release(release)
-    cells = counted(release.columns, others, missing)
+    cells, persons = _counted_with_persons(release.columns, others, missing, naming)
     entries = [entry for entry in release.columns if entry.role == Role.QUASI]
-    return of_cells(cells, boxes(entries, release.frame(), cells, others=True), release.manifest.promises)
+    found = of_cells(cells, boxes(entries, release.frame(), cells, others=True), release.manifest.promises)
+    return replace(found, persons=persons)
+
+
+def _counted_with_persons(
+    columns: Sequence[ColumnEntry], source: Any, missing: tuple[str, ...], naming: Sequence[str]
+) -> tuple[Cells, PointPersons | None]:
+    """The source's cells as the manifest describes them, and whose rows they are where it has a column that says so."""
+    cells, persons = cells_with_persons(declared_of(columns), source, missing, naming)
+    return spanned(cells, columns), persons
+
+
+def cells_with_persons(
+    declared: Mapping[str, Column], source: Any, missing: tuple[str, ...], naming: Sequence[str]
+) -> tuple[Cells, PointPersons | None]:
+    """The source's cells, its columns as declared, and whose rows they are where it has a column that says so."""
+    present = present_columns(source, naming, missing) if naming else []
+    if not present:
+        return cells_of(declared, source, missing), None
+    refuse_several_sensitive(declared)
+    names = [*declared, *(name for name in present if name not in declared)]
+    lazy = raw(source, names, missing)
+    if has_types(*_read_as(source, missing)):
+        declared = keep_types(declared, lazy.collect_schema())
+    rows = lazy.group_by(names).len(name=COUNT)
+    texts = [name for name, dtype in rows.collect_schema().items() if is_text(dtype) and dtype != pl.String]
+    combined = collect(rows.with_columns(pl.col(texts).cast(pl.String)), "Counting the rows")
+    read = as_declared(combined.select(*declared, COUNT).lazy(), declared)
+    cells, cell = encode_cells(collect(read, "Reading the values"), declared)
+    times, point = combined[COUNT].to_numpy(), cells.point[cell]
+    found = [PointPersons.of(combined[name], times, point, int(cells.point[-1]) + 1) for name in present]
+    return cells, min(found, key=lambda one: one.count)
+
+
+def present_columns(source: Any, names: Sequence[str], missing: tuple[str, ...] = ()) -> list[str]:
+    """Those of the names that are columns of the source."""
+    there = _scanned(source, missing).collect_schema().names()
+    return [name for name in names if name in there]
+
+
+def count_persons(source: Any, naming: Sequence[str], missing: tuple[str, ...] = ()) -> int | None:
+    """How many persons the rows of the source are of; None where no column of it says so."""
+    present = present_columns(source, naming, missing) if naming else []
+    if not present:
+        return None
+    counted = collect(raw(source, present, missing).select(pl.all().n_unique()), "Counting the people")
+    return min(counted.row(0))
 
 
 def of_cells(cells: Cells, sight: Sight, promises: tuple[Described, ...] = ()) -> Seen:
     points, at = distinct_rows(cells.codes)
-    truth = np.zeros((len(points), cells.sensitive[0].size), np.int64)
-    np.add.at(truth, (at, cells.values[:, 0]), cells.counts)
-    return Seen(points, truth.sum(axis=1), cells.quasi, cells.sensitive[0], sight, truth, promises, cells)
+    truth = TrueValues.count(at, cells.values[:, 0], cells.counts, points=len(points), values=cells.sensitive[0].size)
+    return Seen(points, truth.by_point, cells.quasi, cells.sensitive[0], sight, truth, promises, cells)
 
 
 def counted(columns: Sequence[ColumnEntry], source: Any, missing: tuple[str, ...] = ()) -> Cells:
@@ -123,7 +227,7 @@ def _spanned(domain: Domain, entry: ColumnEntry) -> Domain:
     """A line of numbers with the range that the manifest says, where the source lies within it."""
     if not isinstance(domain, RangeDomain) or domain.kind != "numeric" or not entry.domain or not domain.texts:
         return domain
-    low, high = float(entry.domain[0]), float(entry.domain[-1])
+    low, high = (float(Fraction(str(end)) - domain.origin) for end in (entry.domain[0], entry.domain[-1]))
     within = low <= domain.positions[0] and domain.positions[-1] <= high
     return replace(domain, span=(low, high)) if within else domain
 
@@ -132,28 +236,39 @@ def cells_of(declared: Mapping[str, Column], source: Any, missing: tuple[str, ..
     """The source's cells, its columns as declared."""
     from reticent import registry
 
+    refuse_several_sensitive(declared)
+    lazy = raw(source, list(declared), missing)
+    if has_types(*_read_as(source, missing)):
+        declared = keep_types(declared, lazy.collect_schema())
+    return registry.engine(catalogue.ENGINE).count(as_declared(lazy, declared), declared).cells
+
+
+def refuse_several_sensitive(declared: Mapping[str, Column]) -> None:
     if sum(column.role == "sensitive" for column in declared.values()) != 1:
         raise RequestError("An attack needs a release with one sensitive column.")
-    rows = as_declared(raw(source, list(declared), missing), declared)
-    return registry.engine(catalogue.ENGINE).count(rows, declared).cells
 
 
 def raw(source: Any, names: Sequence[str], missing: tuple[str, ...] = ()) -> pl.LazyFrame:
     """These columns of the source, as they are."""
-    given = isinstance(source, Source)
-    path = (
-        source
-        if given
-        else Source(path=str(source), missing=tuple(missing))
-        if _is_path(source)
-        else Source(missing=tuple(missing))
-    )
-    lazy = scan(path, None if given or _is_path(source) else source)
+    lazy = _scanned(source, missing)
     lacking = [name for name in names if name not in lazy.collect_schema().names()]
     if lacking:
         raise RequestError(f"The source lacks {some(len(lacking), 'column')} of the release: {listed(lacking)}.",
                            attempt="the data that the release was made from.")  # fmt: skip
     return lazy.select(list(names))
+
+
+def _scanned(source: Any, missing: tuple[str, ...]) -> pl.LazyFrame:
+    return scan(*_read_as(source, missing))
+
+
+def _read_as(source: Any, missing: tuple[str, ...]) -> tuple[Source, Any]:
+    """How a source is read that is a path, a `Source` or a frame, and the frame."""
+    if isinstance(source, Source):
+        return source, None
+    if _is_path(source):
+        return Source(path=str(source), missing=tuple(missing)), None
+    return Source(missing=tuple(missing)), source
 
 
 def _is_path(source: Any) -> bool:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from reticent.attacks.score import Outcome, score
+from reticent.attacks.beliefs import cut_points
+from reticent.attacks.score import Guesses, Outcome, conclude
 from reticent.attacks.seen import Seen
-from reticent.attacks.skewness import group_beliefs
+from reticent.attacks.skewness import believe_groups
 from reticent.errors import RequestError, some
 from reticent.table.domain import Domain, TreeDomain
 
@@ -18,7 +19,18 @@ from reticent.table.domain import Domain, TreeDomain
 def similarity(seen: Seen, *, level: int = 1, window: int | None = None) -> Outcome:
     """`level` of the sensitive hierarchy, 1 just above the values; `window` is a number of neighbouring ordered values."""
     member = families(seen.sensitive, level, window)
-    return score("similarity", group_beliefs(seen) @ member, seen.truth @ member, None)
+    held = seen.truth.by_value @ member
+    parts = []
+    for of_point, beliefs in believe_groups(seen):
+        cuts = [
+            Guesses.of_table(beliefs.take(np.arange(rows.start, rows.stop)).to_dense() @ member)
+            for rows in cut_points(len(beliefs), beliefs.values)
+        ]
+        parts.append(Guesses.join(cuts).take(of_point))
+    guesses = Guesses.join(parts)
+    hits = seen.truth.people @ member[seen.truth.value, guesses.guess[seen.truth.point]]
+    baseline = float(held.max() / held.sum())
+    return conclude("similarity", guesses, None, hits=int(hits), targets=int(held.sum()), baseline=baseline)
 
 
 def families(domain: Domain, level: int, window: int | None) -> np.ndarray:

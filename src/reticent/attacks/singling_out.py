@@ -2,7 +2,8 @@
 
 A predicate is "the published labels of this group, and in one column the value at an end of its range".  It isolates where it
 is true of exactly one person of the source: somebody is then known by labels alone, whatever k the groups have.  A tight range
-ends at values that people have, and at its ends there are few of them.
+ends at values that people have, and at its ends there are few of them.  People who have several rows are counted by the column
+that names them; where nothing names them, rows are counted, and the answer says so.
 
     success      the share of these predicates that isolate somebody, with Wilson's interval
     control      the same with a random value inside the label instead of its end: what any value isolates
@@ -23,10 +24,10 @@ from typing import Any
 import numpy as np
 
 from reticent.attacks.score import Outcome, risk, wilson
-from reticent.attacks.seen import Seen
+from reticent.attacks.seen import PointPersons, Seen
 from reticent.errors import RequestError
 from reticent.release.reading.boxes import Boxes
-from reticent.release.reading.cover import Cover, join
+from reticent.release.reading.cover import Cover, Regions, join
 
 EXACT = 400_000
 """So many (group, value) pairs are all tried for the control; of more, two random values of each label are."""
@@ -123,8 +124,25 @@ def _people(seen: Seen, sight: Boxes, axis: int, group: np.ndarray, value: np.nd
     labels = sight.label[:, group[held]].T.astype(np.int64).copy()
     labels[:, axis] = len(column.lower) + value[held]
     found = np.zeros(len(value), np.int64)
-    found[held] = join(covers, labels, seen.points).total(seen.people, len(held))
+    regions = join(covers, labels, seen.points)
+    found[held] = regions.total(seen.people, len(held))
+    if seen.persons is not None:
+        single = _single_person(regions, seen.persons, len(held))
+        found[held] = np.where(single, 1, np.where(found[held] == 1, 2, found[held]))
     return found
+
+
+def _single_person(regions: Regions, persons: PointPersons, boxes: int) -> np.ndarray:
+    """Under which boxes all rows, and there are some, are those of one person."""
+    first = np.full(boxes, np.iinfo(np.int64).max)
+    last = np.full(boxes, -1)
+    if len(regions.box):
+        ends = np.column_stack([regions.start, regions.stop]).reshape(-1)
+        low = np.append(persons.first[regions.order], np.iinfo(np.int64).max)
+        high = np.append(persons.last[regions.order], -1)
+        np.minimum.at(first, regions.box, np.minimum.reduceat(low, ends)[::2])
+        np.maximum.at(last, regions.box, np.maximum.reduceat(high, ends)[::2])
+    return first == last
 
 
 def _inside(

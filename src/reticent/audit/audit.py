@@ -26,6 +26,7 @@ from reticent.audit.kind import Recounted, eyes
 from reticent.audit.population import population_sizes, source_entropy
 from reticent.audit.provenance import Provenance, trace
 from reticent.audit.reading import is_little
+from reticent.audit.report_page import check_page
 from reticent.audit.result import Audit
 from reticent.audit.risk import of_groups
 from reticent.audit.streamed import compared_with
@@ -90,7 +91,8 @@ def audit(release: Any, *, source: Any = None, expect_digest: str | None = None,
         found = replace(found, notes=(*found.notes, f"The source was read as it was published: {read_as}."))
     notes = () if job is None or subject.foreign else disagreements(subject, job)
     identity = identified(subject.path, expect_digest) if subject.manifest is not None and subject.path else None
-    return replace(found, disagreements=notes, identity=identity)
+    page = check_page(subject.path) if identity is not None and subject.path else None
+    return replace(found, disagreements=notes, identity=identity, page=page)
 
 
 def _source_rows(release: Any, source: Any, job: Any, missing: Sequence[str]) -> tuple[Table, str]:
@@ -138,7 +140,11 @@ def _audited(
     with counting(subject, staged=staged):
         verdicts = _verdicts(subject, evidence)
     shown = found.labelled or not staged
-    risk = of_groups(list(found.labels), found.groups.labels, found.groups.sizes, people) if shown else None
+    risk = None
+    if shown:
+        risk = of_groups(
+            list(found.labels), found.groups.labels, found.groups.sizes, people, rows_per_person=subject.rows_per_person
+        )
     withheld = None if subject.foreign and source is None else subject.withheld
     return Audit(subject.kind, found.rows, len(found.sizes), withheld, verdicts, found.measures, utility, risk,
                  found.by_column, proven, notes_of(found, proven), carried(found))  # fmt: skip

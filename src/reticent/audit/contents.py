@@ -12,7 +12,7 @@ from typing import Any
 
 from reticent import catalogue
 from reticent.audit.parquet_pages import Page, pages
-from reticent.audit.search import LEAST
+from reticent.audit.search import BESIDE, LEAST
 from reticent.release.bundle import MANIFEST
 from reticent.release.kind import reader
 from reticent.release.manifest import Manifest
@@ -28,19 +28,23 @@ class Piece:
     file: str
     data: bytes
     least: int = LEAST
+    is_text: bool = False  # whether it is text, in which a number ends where its digits do
+    begins: bool = True  # whether the file begins here, and whether it ends here
+    ends: bool = True
 
 
 def pieces(folder: Path, manifest: Manifest, longest: int) -> Iterator[Piece]:
     """Bytes in which a text of up to `longest` bytes stands whole, if it stands in the folder."""
     for path in sorted(folder.iterdir()):
         if path.name == MANIFEST:
-            yield Piece(path.name, "\n".join(_strings(json.loads(path.read_text(encoding="utf-8")))).encode())
+            texts = _strings(json.loads(path.read_text(encoding="utf-8")))
+            yield Piece(path.name, "\n".join(texts).encode(), is_text=True)
         elif path.suffix == ".parquet":
             yield from _parquet(path, longest)
         elif path.name == "README.md" and path.read_text(encoding="utf-8") == reader(manifest.kind).readme(manifest):
             continue  # a function of the manifest, which was searched
         elif path.name == catalogue.REPORT:
-            continue  # `bundle.verify` found it to be a function of the other files, which are searched
+            yield from _windows(path, longest, CHANCE)  # anybody may have written it; drawings hold many numbers
         else:
             yield from _windows(path, longest)
 
@@ -51,13 +55,15 @@ def file_pieces(path: Path, longest: int) -> Iterator[Piece]:
 
 
 def _windows(path: Path, longest: int, least: int = LEAST) -> Iterator[Piece]:
-    """A file from end to end; windows overlap, so that no text falls between two."""
-    kept = b""
+    """A file from end to end; windows overlap, so that no text, nor what stands beside it, falls between two."""
+    is_text = path.suffix not in (".parquet", ".pq")
+    kept, begins = b"", True
     with open(path, "rb") as handle:
         while fresh := handle.read(WINDOW):
             window = kept + fresh
-            yield Piece(path.name, window, least)
-            kept = window[max(len(window) - longest, 0) :]
+            yield Piece(path.name, window, least, is_text, begins, not handle.peek(1))
+            kept = window[max(len(window) - longest - BESIDE, 0) :]
+            begins = False
 
 
 def _strings(value: Any, inside: str = "") -> Iterator[str]:

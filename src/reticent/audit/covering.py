@@ -86,8 +86,11 @@ def match_rows(
     covers.append(Cover(np.arange(size), np.arange(size), np.full(size, -1), np.zeros((0, size + 1), np.int32)))
     box, box_rows, box_of_row = _distinct([*boxes, shown], ours)
     point, point_rows, point_of_row = _distinct([*points, held], theirs)
-    regions = join(covers, box, point)
-    overlapping = bool((regions.covering() > 1).any())
+    regions = _join_apart(covers, box, point, [*boxes], [*points])
+    overlapping = regions is None
+    if regions is None:
+        regions = join(covers, box, point)
+        overlapping = bool((regions.covering() > 1).any())
     if overlapping:
         unmatched = _flow(regions, box_rows, point_rows)
     else:
@@ -95,6 +98,43 @@ def match_rows(
         unmatched = int(np.maximum(box_rows - covered, 0).sum())
     return Covering(regions, box_rows, point_rows, box_of_row, point_of_row, overlapping, unmatched,
                     (shown.codes, held.codes), theirs.positions)  # fmt: skip
+
+
+def _join_apart(
+    covers: Sequence[Cover],
+    box: np.ndarray,
+    point: np.ndarray,
+    labels: Sequence[Numbered],
+    places: Sequence[Numbered],
+) -> Regions | None:
+    """Join boxes and points whose last column must be equal, where no place lies under the labels of two groups; else None.
+
+    Labels are joined with places once, whatever values rows bear: then a box covers the points of its group that bear its value.
+    """
+    groups, group_of_box, label = _number_rows(box, labels)
+    _, place_of_point, place = _number_rows(point, places)
+    regions = join(covers[:-1], label, place)
+    if (regions.covering() > 1).any():
+        return None
+    group_of_place = np.full(len(place), groups, np.int64)  # one more than there are: under no label
+    under, group = regions.pairs()
+    group_of_place[under] = group
+    values = int(max(box[:, -1].max(initial=0), point[:, -1].max(initial=0))) + 1
+    key = group_of_place[place_of_point] * values + point[:, -1]
+    order = np.argsort(key, kind="stable")
+    wanted = group_of_box * values + box[:, -1]
+    start = np.searchsorted(key[order], wanted)
+    stop = np.searchsorted(key[order], wanted, side="right")
+    return Regions(order, np.arange(len(box)), start, stop)
+
+
+def _number_rows(rows: np.ndarray, columns: Sequence[Numbered]) -> tuple[int, np.ndarray, np.ndarray]:
+    """How many combinations of all columns but the last occur, the number of each row's, and the combinations."""
+    coded = [Numbered(rows[:, at], column.distinct) for at, column in enumerate(columns)]
+    many, number = combined(coded, len(rows))
+    row = np.empty(many, np.int64)
+    row[number] = np.arange(len(rows))
+    return many, number, rows[row, :-1]
 
 
 def _placed(axis: Axis, values: Numbered) -> Numbered:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from reticent.audit.subject import Subject, described_promise
+from reticent.table.bounds_given import is_range
 from reticent.table.hierarchy import Hierarchy
 from reticent.table.roles import Role
 
@@ -35,6 +36,8 @@ def disagreements(subject: Subject, job: Any) -> tuple[str, ...]:
             found.append(f"the labels of {entry.name!r} are not those that the job asks for")
         if column.domain is not None and entry.domain and _same(list(column.domain)) != _same(entry.domain):
             found.append(f"the domain of {entry.name!r} is not the job's")
+        if entry.role == Role.SENSITIVE and not _same_domain(column, subject):
+            found.append(f"the domain of {entry.name!r} is not the job's")
         if column.role != entry.role:
             found.append(f"column {entry.name!r} has another role than in the job")
         elif entry.role != Role.INSENSITIVE and _given(column.hierarchy) and entry.hierarchy is not None:
@@ -44,6 +47,21 @@ def disagreements(subject: Subject, job: Any) -> tuple[str, ...]:
         elif entry.role == Role.SENSITIVE and _given(column.hierarchy) and entry.type == "categorical":
             found.append(f"the hierarchy of {entry.name!r} is missing")
     return tuple(found)
+
+
+def _same_domain(column: Any, subject: Subject) -> bool:
+    """Whether a sampled release draws from the list of values that the job declares of its sensitive column."""
+    if subject.manifest is None or column.domain is None or "domain" in subject.manifest.method.parameters:
+        return True
+    drawn_from = subject.manifest.own.get("domain")
+    if drawn_from is None:
+        return True
+    if column.hierarchy is not None or column.order is not None:
+        return True
+    if is_range(column.domain):
+        least, greatest = (int(end) for end in column.domain)
+        return len(drawn_from) == greatest - least + 1 and {str(least), str(greatest)} <= set(drawn_from)
+    return sorted(column.domain) == sorted(drawn_from)
 
 
 def _given(hierarchy: Any) -> bool:

@@ -58,6 +58,8 @@ class Sampling:
     """One perturbed tuple of each group: retention `p`, least group `k`, how many values the `domain` has.
 
     `counted_on` is the k that promises may count on: 1 where groups were made by looking at perturbed values.  `proven` as above.
+    `declared`: the domain is said to be declared, whatever values occur.  `fewest_holders` is, where the source is known, how many
+    people have the rarest value that occurs.  A person has at most `rows_per_person` rows.
     """
 
     p: Fraction
@@ -65,6 +67,9 @@ class Sampling:
     domain: int
     counted_on: int
     proven: bool | None = None
+    declared: bool = True
+    fewest_holders: int | None = None
+    rows_per_person: int = 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +77,8 @@ class Targeted:
     """What groups publish of a hierarchy: of `group` so many (`count`) at a `node`; node i has the parent `parent[i]`.
 
     `weights` are those of each different target, `target[g]` says which one group g has; `shares` are its probabilities by value.
-    `rows` are those of each group, `values` the domain.
+    `rows` are those of each group, `values` the domain.  `names` are those of groups where a promise names targets by group, and
+    they can be told.
     """
 
     group: np.ndarray
@@ -84,6 +90,7 @@ class Targeted:
     shares: Sequence[Sequence[Fraction]]
     rows: np.ndarray
     values: Sequence[str]
+    names: Mapping[int, str] | None = None
 
 
 class SourceRows:

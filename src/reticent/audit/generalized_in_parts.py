@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import fsum
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,7 @@ from reticent.audit.measure.comparison import exact
 from reticent.audit.measure.counts import views
 from reticent.audit.measures import measures, worst
 from reticent.audit.result import Audit
-from reticent.audit.risk import THRESHOLD, Adversary, Risk
+from reticent.audit.risk import THRESHOLD, Adversary, Risk, exposed_groups, least_persons
 from reticent.audit.sensitive import Sensitive, of_counts, ranks
 from reticent.audit.subject import Subject
 from reticent.errors import BundleDamaged
@@ -144,6 +145,7 @@ class Judged:
     least: int
     exposed: int
     uniques: int
+    risks: float  # of all rows, added up
 
 
 def judged(frames: Iterable[pl.DataFrame], subject: Subject, whole: Whole) -> Judged:
@@ -159,10 +161,18 @@ def judged(frames: Iterable[pl.DataFrame], subject: Subject, whole: Whole) -> Ju
                         columns=subject.columns)  # fmt: skip
     verdicts = tuple(judge(promise, evidence) for promise in subject.promises)
     limit, sizes = exact(THRESHOLD), groups.sizes
-    exposed = int(sizes[sizes * limit.numerator < limit.denominator].sum())
+    persons = least_persons(sizes, subject.rows_per_person)
+    exposed = int(sizes[exposed_groups(persons, limit)].sum())
     by_column = each if len(each) > 1 else {}
     return Judged(
-        verdicts, achieved, by_column, loss.Sizes.of(sizes), int(sizes.min()), exposed, int((sizes == 1).sum())
+        verdicts,
+        achieved,
+        by_column,
+        loss.Sizes.of(sizes),
+        int(persons.min()),
+        exposed,
+        int((persons == 1).sum()),
+        fsum(sizes / persons),
     )
 
 
@@ -205,9 +215,19 @@ def together(subject: Subject, whole: Whole, labels: Sequence[Told], parts: Sequ
     by_column = {name: worst([one.by_column[name] for one in parts]) for name in parts[0].by_column}
     none = np.zeros(0, np.int64)
     seen = Recounted(subject, whole.values, none, none, (), achieved, utility, whole.times)
-    return Audit(subject.kind, sizes.rows, sizes.groups, subject.withheld,
-                 tuple(_worst(one) for one in zip(*(part.verdicts for part in parts), strict=True)), achieved, utility,
-                 _risk(columns, sizes, parts), by_column, notes=notes_of(seen), carried=carried(seen))  # fmt: skip
+    return Audit(
+        subject.kind,
+        sizes.rows,
+        sizes.groups,
+        subject.withheld,
+        tuple(_worst(one) for one in zip(*(part.verdicts for part in parts), strict=True)),
+        achieved,
+        utility,
+        _risk(columns, sizes, parts, subject.rows_per_person),
+        by_column,
+        notes=notes_of(seen),
+        carried=carried(seen),
+    )
 
 
 def _worst(verdicts: Sequence[Verdict]) -> Verdict:
@@ -221,9 +241,20 @@ def _worst(verdicts: Sequence[Verdict]) -> Verdict:
     return replace(verdicts[0], achieved=achieved, kept=shown)
 
 
-def _risk(labels: Sequence[Told], sizes: loss.Sizes, parts: Sequence[Judged]) -> Risk:
+def _risk(labels: Sequence[Told], sizes: loss.Sizes, parts: Sequence[Judged], rows_per_person: int) -> Risk:
     least, exposed = min(one.least for one in parts), sum(one.exposed for one in parts)
     columns = sorted((one.identifies for one in labels), key=lambda one: (-one.separation, -one.distinction))
-    prosecutor = Adversary(1 / least, sizes.groups / sizes.rows, exposed)
+    average = sizes.groups / sizes.rows if rows_per_person == 1 else fsum(one.risks for one in parts) / sizes.rows
+    prosecutor = Adversary(1 / least, average, exposed)
     uniques = sum(one.uniques for one in parts)
-    return Risk(sizes.rows, sizes.groups, float(exact(THRESHOLD)), prosecutor, None, uniques, None, tuple(columns))
+    return Risk(
+        sizes.rows,
+        sizes.groups,
+        float(exact(THRESHOLD)),
+        prosecutor,
+        None,
+        uniques,
+        None,
+        tuple(columns),
+        rows_per_person,
+    )

@@ -85,13 +85,14 @@ class Recounted:
 class Finding:
     """One thing that the comparison with the source looked at; `passed` is None where the data cannot show it.
 
-    `facts` are what an audit's JSON says of it under "source".
+    `facts` are what an audit's JSON says of it under "source".  A release is not called kept while a `needed` one is open.
     """
 
     name: str
     passed: bool | None
     facts: Mapping[str, Any]
     sentence: str
+    needed: bool = False
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,13 +2,16 @@
 
 Secret are the values of columns that are not published (identifying, undeclared), and in published columns those
 that only withheld rows have, or that lie beyond a top or bottom.  A text that the release may show anyway (it is, or is part
-of, a published value, a label of the schema or a column's name) is no evidence and is not looked for.  Texts of less than four
+of, a published value, a label of the schema or a column's name) is no evidence and is not looked for, nor is another spelling of a
+published value ("0.10" where 0.1 is published); a number does not stand in a longer number.  Texts of less than four
 bytes are looked up as whole values only: in labels, in the manifest's ranges and lists, in Parquet dictionaries and statistics.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import date, timedelta
+from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -16,13 +19,16 @@ from typing import Any
 import polars as pl
 
 from reticent import catalogue
+from reticent.audit.as_published import as_published
 from reticent.audit.compared import Compared, texts
 from reticent.audit.contents import Piece, file_pieces, pieces
 from reticent.audit.foreign import near_unique
 from reticent.audit.kind import Recounted
-from reticent.audit.search import Needles
+from reticent.audit.label_leaks import LabelLookup
+from reticent.audit.search import Needles, stands_alone
 from reticent.audit.subject import Subject
 from reticent.audit.unused import Leak, unused
+from reticent.exact import is_whole, ratio_of
 from reticent.release.kind import data_files
 from reticent.release.manifest import ColumnEntry
 from reticent.release.numbers import fraction
@@ -30,6 +36,9 @@ from reticent.release.parts import DataFile
 from reticent.release.reading.places import beyond
 from reticent.table.grammar import ANY, parse
 from reticent.table.roles import Role
+
+ROUND_DIGITS = 4
+"""An end of a range with at most so many digits, zeros at either side aside, is a round number."""
 
 
 def find(recounted: Recounted, source: Compared, kept: Mapping[str, pl.Series]) -> list[Leak]:
@@ -43,12 +52,14 @@ def find(recounted: Recounted, source: Compared, kept: Mapping[str, pl.Series]) 
         names += set(subject.undeclared.columns) - set(near_unique(subject))
     hidden = [name for name in source.names if name not in names]
     shown, withheld = _of_few_values(recounted, source, kept)
-    leaks = _whole_values(recounted, source, withheld)
+    leaks, lookup = _whole_values(recounted, source, withheld), LabelLookup(recounted, source)
     carried = [entry for entry in subject.columns if entry.role == Role.INSENSITIVE]
     counts: dict[tuple[str, str], int] = {}
     parts = source.spread([*hidden, *(entry.name for entry in carried)]) if path is not None else 0
     for part in range(parts):
         secret = {name: source.texts(name, part, parts) for name in hidden}
+        for name, values in secret.items():
+            lookup.add(name, values)
         secret |= {name: texts for name, texts in withheld.items() if part == 0}
         for entry in carried:
             published = source.shown(entry.name, part, parts) | _listed(entry) | recounted.explained
@@ -57,7 +68,7 @@ def find(recounted: Recounted, source: Compared, kept: Mapping[str, pl.Series]) 
             counts[file, name] = counts.get((file, name), 0) + many
     order = [*hidden, *(entry.name for entry in subject.columns)]
     found = sorted(counts, key=lambda place: (place[0], order.index(place[1])))
-    return leaks + [Leak(name, file, counts[file, name]) for file, name in found]
+    return leaks + lookup.leaks() + [Leak(name, file, counts[file, name]) for file, name in found]
 
 
 def _of_few_values(
@@ -71,9 +82,41 @@ def _of_few_values(
         name, values, published = entry.name, source.values(entry.name)[0], texts(recounted.column(entry.name))
         shown[name] = texts(kept[name]) - _hidden(entry, values) if entry.role == Role.QUASI else published
         withheld[name] = texts(values) - shown[name] - _listed(entry) - published - recounted.explained
+        if entry.role == Role.SENSITIVE:
+            withheld[name] -= _spelled_otherwise(entry, values, published)
         if entry.labels is not None:
-            withheld[name] -= _moved_ends(recounted, entry)
+            moved = _moved_ends(recounted, entry)
+            withheld[name] -= moved
+            shown[name] = shown[name] | {end for end in moved if _is_round(end)}
     return shown, withheld
+
+
+def _is_round(end: str) -> bool:
+    """Whether an end tells nothing but the grid that it lies on: a number of few digits, or the first or last day of a month.
+
+    Another column may hold the same by chance.  An end of many digits is no evidence of a grid, and is looked for.
+    """
+    try:
+        day = date.fromisoformat(end)
+        return day.day == 1 or (day + timedelta(days=1)).day == 1
+    except (ValueError, OverflowError):
+        place = _place(end)
+    if place is None:
+        return False
+    return any(len(f"{abs(number):f}".replace(".", "").strip("0")) <= ROUND_DIGITS for number in _near(place))
+
+
+def _near(place: Fraction) -> list[Decimal]:
+    """A number and, of a whole one, the next: a range of whole numbers ends before the next step begins."""
+    numerator, denominator = ratio_of(place)
+    number = Decimal(numerator) / Decimal(denominator)
+    return [number, number + 1] if is_whole(place) else [number]
+
+
+def _spelled_otherwise(entry: ColumnEntry, values: pl.Series, published: set[str]) -> set[str]:
+    """The texts of source values that are published in another spelling: as numbers, dates or truth values."""
+    alike = as_published(values.rename(entry.name).to_frame(), [entry]).frame[entry.name].cast(pl.String)
+    return texts(values.filter(alike.is_in(list(published)).fill_null(False)))
 
 
 def _found(
@@ -96,7 +139,10 @@ def _found(
         return
     hits: dict[str, set[str]] = {}
     for bytes_of in _pieces(subject, path, needles.longest):
-        hits.setdefault(bytes_of.file, set()).update(needles.found_in(bytes_of.data, bytes_of.least))
+        present = needles.found_in(bytes_of.data, bytes_of.least)
+        if bytes_of.is_text:
+            present = {text for text in present if stands_alone(text, bytes_of.data, bytes_of.begins, bytes_of.ends)}
+        hits.setdefault(bytes_of.file, set()).update(present)
     for file, present in hits.items():
         yield from ((file, name, len(some & present)) for name, some in secret.items() if some & present)
 

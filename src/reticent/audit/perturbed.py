@@ -27,6 +27,7 @@ from reticent.audit.redrawn import Comparison
 from reticent.audit.sensitive import ranks
 from reticent.audit.subject import Subject
 from reticent.errors import BundleDamaged
+from reticent.exact import is_whole
 from reticent.release.kind import reader
 from reticent.release.manifest import Manifest
 from reticent.table.roles import Role
@@ -109,7 +110,7 @@ def parameters(manifest: Manifest) -> Redrawing:
         distribution = [exact(p) for p in own["distribution"]] if "distribution" in own else None
     except (TypeError, ValueError, ArithmeticError):
         raise BundleDamaged("The matrix or the distribution of this release cannot be read.") from None
-    if any(manifest.rows % share.denominator for share in distribution or ()):
+    if not all(is_whole(manifest.rows * share) for share in distribution or ()):
         raise BundleDamaged(f"The distribution of this release is none of {manifest.rows:,} people.")
     fits = len(matrix) == len(own["values"]) and (distribution is None or len(distribution) == len(matrix))
     if (

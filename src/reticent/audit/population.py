@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from reticent.audit.covering import Axis, label_cover
+from reticent.audit.group_persons import count_persons_under
 from reticent.audit.grouping import number, pack
 from reticent.audit.kind import Recounted
 from reticent.audit.reading import read_alike, read_source
@@ -18,11 +19,18 @@ from reticent.table.grammar import value_label
 from reticent.utility.loss import entropy_bits
 
 
-def population_sizes(found: Recounted, population: Any, missing: Sequence[str] = ()) -> np.ndarray:
-    """How many people of a population table each published combination fits (Sweeney 2002's k-map)."""
+def population_sizes(
+    found: Recounted, population: Any, missing: Sequence[str] = (), persons: Sequence[str] = ()
+) -> np.ndarray:
+    """How many people of a population table each published combination fits (Sweeney 2002's k-map).
+
+    Its rows are people; where it has one of the columns that name `persons`, those are counted.
+    """
     subject = found.subject
     names = [entry.name for entry in subject.quasi]
-    people = read_alike(read_source(population, missing), subject.columns)
+    population = read_source(population, missing)
+    naming = [number(population[name]).codes for name in persons if name in population.columns]
+    people = read_alike(population, subject.columns)
     absent = [name for name in names if name not in people.columns]
     if absent:
         raise ColumnError(f"The population table lacks {some(len(absent), 'quasi-identifying column')}: {listed(absent)}.",
@@ -34,6 +42,10 @@ def population_sizes(found: Recounted, population: Any, missing: Sequence[str] =
         )
         covers.append(covered)
         codes.append(values)
+    if naming:
+        rows = np.column_stack([column.codes for column in codes])
+        regions = join(covers, found.groups.labels, rows)
+        return np.minimum.reduce([count_persons_under(regions, person, len(found.groups)) for person in naming])
     word = pack(codes, len(people))
     distinct, of_row, count = np.unique(word, return_inverse=True, return_counts=True)
     row = np.empty(len(distinct), np.int64)

@@ -39,6 +39,11 @@ class Provenance:
         return counted and fine and not self.unmatched and self.order.shuffled and not self.leaks and not self.odd
 
     @property
+    def is_open(self) -> bool:
+        """Whether something that has to be shown could be neither shown nor ruled out."""
+        return any(finding.needed and finding.passed is None for finding in self.findings)
+
+    @property
     def uncovered(self) -> bool:
         """Whether some published rows cannot be rows of this source."""
         return self.unmatched > 0 or self.withheld < 0
@@ -55,7 +60,10 @@ class Provenance:
     @property
     def sentences(self) -> list[str]:
         """What was found, for people: one sentence for each thing that was looked at."""
-        said = [f"The comparison with the source {'passed' if self.passed else 'FAILED'}."]
+        outcome = "passed" if self.passed else "FAILED"
+        if self.passed and self.is_open:
+            outcome = "found nothing wrong, and could not be completed"
+        said = [f"The comparison with the source {outcome}."]
         said.append(self._withheld())
         said.append(
             f"{self.unmatched:,} published rows stand for no source row of their own."

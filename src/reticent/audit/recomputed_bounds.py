@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
+from reticent.exact import is_whole
 from reticent.release.guaranteed import COUNT, GROUP, SELECTED
 from reticent.release.manifest import Manifest
 from reticent.release.numbers import fraction
@@ -22,7 +23,8 @@ def faulty_bounds(bounds: pl.DataFrame, held: pl.DataFrame, rows: np.ndarray, ma
     if not ascending.all() or not fits.all() or (selected < 1).any() or (selected > rows[group]).any():
         return len(bounds)
     if manifest.sensitive.type != "numeric":
-        return 0 if np.array_equal(group, np.arange(len(rows))) and np.array_equal(selected, rows) else len(bounds)
+        same = np.array_equal(group, np.arange(len(rows))) and np.array_equal(selected, rows)
+        return 0 if same else max(len(bounds), len(rows))
     return _numbers(bounds, held, rows, group, selected)
 
 
@@ -58,7 +60,7 @@ def _units(series: pl.Series) -> tuple[int, np.ndarray]:
     distinct = series.unique()
     read = {value: fraction(text) for value, text in zip(distinct, distinct.cast(pl.String), strict=True)}
     scale = 1
-    while any(scale % number.denominator for number in read.values()):
+    while not all(is_whole(scale * number) for number in read.values()):
         scale *= 10
     return scale, np.array([int(read[value] * scale) for value in series.to_list()], np.int64)
 

@@ -10,6 +10,7 @@ from typing import Any
 from reticent import notebook
 from reticent.audit.identity import Identity
 from reticent.audit.judge import Verdict
+from reticent.audit.report_page import PageCheck
 from reticent.audit.risk import Risk
 
 
@@ -31,13 +32,14 @@ class Audit:
     carried: Sequence[Mapping[str, Any]] = ()
     disagreements: tuple[str, ...] = ()  # what the manifest says otherwise than the job
     identity: Identity | None = None  # of a release folder: its digest, and what it was compared with
+    page: PageCheck | None = None  # of a release folder with a page: whether the owner noted it
 
     @property
     def kept(self) -> bool | None:
         """True if every promise is kept (and, audited against its source, nothing leaked); None where the files cannot show it."""
         found = [verdict.kept for verdict in self.promises]
         if self.source is not None:
-            found.append(self.source.passed)
+            found.append(None if self.source.passed and self.source.is_open else self.source.passed)
         if self.disagreements or (self.identity is not None and self.identity.same is False):
             found.append(False)
         if False in found:
@@ -71,6 +73,8 @@ class Audit:
             found["disagreements"] = list(self.disagreements)
         if self.identity is not None:
             found["identity"] = self.identity.to_dict()
+        if self.page is not None:
+            found["page"] = self.page.to_dict()
         if self.carried:
             found["carried"] = [dict(entry) for entry in self.carried]
         if self.notes:
@@ -106,6 +110,7 @@ class Audit:
         lines += [f"  NOT AS THE JOB SAYS: {sentence}" for sentence in self.disagreements]
         lines += [f"  carried: {said(entry)}" for entry in self.carried]
         lines += [f"  note: {note}" for note in self.notes]
+        lines += [] if self.page is None else [f"  {self.page.sentence}"]
         return "\n".join(lines if self.identity is None else [*lines, f"  {self.identity.sentence}"])
 
 
@@ -125,7 +130,7 @@ def _word(kept: bool | None) -> str:
 def plain(value: Any) -> Any:
     """Fractions as the nearest number JSON has; whole ones as integers."""
     if isinstance(value, Fraction):
-        return int(value) if value.denominator == 1 else float(value)
+        return int(value) if value == int(value) else float(value)
     if isinstance(value, Mapping):
         return {str(name): plain(entry) for name, entry in value.items()}
     if isinstance(value, list | tuple):

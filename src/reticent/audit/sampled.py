@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import exp
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ from reticent.audit.measure.drawing import Drawn, drawn
 from reticent.audit.order import order_of
 from reticent.audit.subject import Subject
 from reticent.errors import BundleDamaged, some
+from reticent.release.domain_declaration import declaration_of
 from reticent.release.kind import tables
 from reticent.release.manifest import ColumnEntry, Manifest
 from reticent.release.reading.crucial import ReadColumn, crucial_rows, read_column, read_distinct
@@ -82,7 +84,12 @@ class Sampled:
         held = rows.tally(owner[covered], len(frame), covered)
         wrong = int(np.abs(held - recounted.sizes).sum())
         places = np.bincount(owner[covered], weights=rows.positions[covered], minlength=len(frame))
-        test = _tested(subject, frame, rows, owner, sampling) if covered.all() and not wrong else None
+        true = _true_values(subject, rows)
+        test = None
+        if covered.all() and not wrong:
+            lying = _group_places(subject, rows, owner, recounted.sizes)
+            test = _tested(subject, frame, rows, true, owner, sampling, lying)
+        holders = rows.tally(true[true >= 0], sampling.domain, true >= 0)
         fine = test is not None and test.passed
         shows = (
             test is not None and test.telling
@@ -93,8 +100,12 @@ class Sampled:
             wrong,
             kept.values,
             order_of(places / np.maximum(held, 1)),
-            findings=(_finding(test),),
-            sampling=replace(sampling, proven=None if fine and not shows else fine),
+            findings=(_finding(test), *_domain_findings(sampling, holders)),
+            sampling=replace(
+                sampling,
+                proven=None if fine and not shows else fine,
+                fewest_holders=int(holders[holders > 0].min(initial=rows.rows)),
+            ),
             missing=int(rows.each[~covered].sum()),
         )
 
@@ -110,7 +121,14 @@ def _checked_sizes(manifest: Manifest, frame: pl.DataFrame) -> np.ndarray:
 def _parameters(manifest: Manifest) -> Sampling:
     grouping = manifest.method.parameters.get("grouping", "mondrian")
     k = int(manifest.own["k"])
-    return Sampling(exact(manifest.own["p"]), k, len(manifest.own["domain"]), k if grouping == "mondrian" else 1)
+    return Sampling(
+        exact(manifest.own["p"]),
+        k,
+        len(manifest.own["domain"]),
+        k if grouping == "mondrian" else 1,
+        declared=declaration_of(manifest) is not None,
+        rows_per_person=manifest.rows_per_person,
+    )
 
 
 def _achieved(subject: Subject, sampling: Sampling) -> dict[str, Fraction]:
@@ -123,10 +141,12 @@ def _achieved(subject: Subject, sampling: Sampling) -> dict[str, Fraction]:
         skew = exact(asked["lambda"])
         if "rho1" in asked:
             rho1 = exact(asked["rho1"])
-            reached = corruption.posterior(sampling, rho1, min(skew, rho1))
+            reached = corruption.rho_reached(sampling, rho1, skew)
             found["rho-guarantee"] = max(found.get("rho-guarantee", Fraction(0)), reached)
         if "delta" in asked:
-            found["delta-growth"] = max(found.get("delta-growth", Fraction(0)), corruption.growth(sampling, skew))
+            found["delta-growth"] = max(
+                found.get("delta-growth", Fraction(0)), corruption.delta_reached(sampling, skew)
+            )
     return found
 
 
@@ -160,22 +180,88 @@ def _without_nan(series: pl.Series) -> pl.Series:
     return series.fill_nan(None) if series.dtype.is_float() else series
 
 
-def _tested(subject: Subject, frame: pl.DataFrame, source: Rows, owner: np.ndarray, sampling: Sampling) -> Drawn | None:
-    """The published values against the groups' true ones; None where a true value is not in the domain."""
+def _true_values(subject: Subject, source: Rows) -> np.ndarray:
+    """The place of each source row's value in the domain, -1 for a value that is not in it."""
     assert subject.manifest is not None
     column = subject.named(Role.SENSITIVE)[0]
     domain = typed(list(subject.manifest.own["domain"]), column.dtype)
-    there = as_published(source.frame.select(column.name), [column]).frame[column.name]
-    both = number(pl.concat([one.rename(column.name) for one in (domain, frame[column.name], there)]))
+    values = as_published(source.frame.select(column.name), [column]).frame[column.name]
+    return _places(domain, values)
+
+
+def _places(domain: pl.Series, values: pl.Series) -> np.ndarray:
+    both = number(pl.concat([domain, values.rename(domain.name)]))
     place = np.full(len(both), -1)
     place[both.codes[: len(domain)]] = np.arange(len(domain))
-    codes = place[both.codes[len(domain) :]]
-    shown, true = codes[: len(frame)], codes[len(frame) :]
+    return place[both.codes[len(domain) :]]
+
+
+def _tested(
+    subject: Subject,
+    frame: pl.DataFrame,
+    source: Rows,
+    true: np.ndarray,
+    owner: np.ndarray,
+    sampling: Sampling,
+    lying: dict[str, np.ndarray],
+) -> Drawn | None:
+    """The published values against the groups' true ones; None where a true value is not in the domain."""
+    assert subject.manifest is not None
     if (true < 0).any():
         return None
+    column = subject.named(Role.SENSITIVE)[0]
+    domain = typed(list(subject.manifest.own["domain"]), column.dtype)
+    shown = _places(domain, frame[column.name])
     pairs, at = np.unique(owner * len(domain) + true, return_inverse=True)
     count = source.tally(at, len(pairs))
-    return drawn(pairs // len(domain), pairs % len(domain), count, shown, float(sampling.p), len(domain))
+    return drawn(pairs // len(domain), pairs % len(domain), count, shown, float(sampling.p), len(domain), lying)
+
+
+def _group_places(subject: Subject, source: Rows, owner: np.ndarray, sizes: np.ndarray) -> dict[str, np.ndarray]:
+    """Where each group lies by each quasi-identifier, the mean rank of its people's values, and by its size.
+
+    Values rank as they are ordered, those of a hierarchy as its leaves are listed; what the group shows has no part in it.
+    """
+    found = {}
+    for entry in subject.quasi:
+        values = number(_without_nan(source.frame[entry.name]))
+        ranks = _ranks(values.distinct, entry)[values.codes]
+        total = np.bincount(owner, weights=ranks * source.each, minlength=len(sizes))
+        found[repr(entry.name)] = total / np.maximum(sizes, 1)
+    return {**found, "group size": sizes.astype(np.float64)}
+
+
+def _ranks(distinct: pl.Series, entry: ColumnEntry) -> np.ndarray:
+    if entry.hierarchy is not None:
+        leaves = {row[0]: place for place, row in enumerate(entry.hierarchy)}
+        keys = [leaves.get(text, len(leaves)) for text in distinct.cast(pl.String).to_list()]
+        order = np.argsort(keys, kind="stable")
+    else:
+        order = distinct.arg_sort(nulls_last=True).to_numpy()
+    ranks = np.empty(len(order), np.float64)
+    ranks[order] = np.arange(len(order))
+    return ranks
+
+
+def _domain_findings(sampling: Sampling, holders: np.ndarray) -> tuple[Finding, ...]:
+    """What the domain tells who knows everybody else's value; nothing where it is declared and holds other values too."""
+    single = int((holders == 1).sum())
+    occurring = int((holders > 0).sum())
+    facts = {"declared": sampling.declared, "values": len(holders), "occurring": occurring, "single_holders": single}
+    if not sampling.declared:
+        told = "1 person has" if single == 1 else f"{single:,} people have"
+        sentence = (
+            f"the manifest does not say that the domain was declared, and {told} a value in it that nobody else has: who knows "
+            "everybody else's value knows theirs for certain"
+        )
+        return (Finding("domain", False if single else None, {"domain": facts}, sentence),)
+    if occurring == len(holders) and single:
+        sentence = (
+            f"every value of the declared domain occurs, {single:,} of them with one holder: had it been taken from the source, who knows "
+            "everybody else's value would know theirs; that it was not is the manifest's word"
+        )
+        return (Finding("domain", True, {"domain": facts}, sentence),)
+    return ()
 
 
 def _finding(test: Drawn | None) -> Finding:
@@ -185,12 +271,27 @@ def _finding(test: Drawn | None) -> Finding:
     said = "explain" if test.passed else "do NOT explain"
     power = "would" if test.telling else "would not be enough to"
     facts = {"drawn": {"passed": test.passed, "tests": test.tests, "p_value": test.worst, "telling": test.telling}}
+    regions = test.regions
+    p_value = exp(regions.worst)
+    facts["drawn"]["regions"] = {
+        "p_value": p_value,
+        "worst": regions.where,
+        "groups": regions.groups,
+        "found_from": regions.least,
+    }
+    neighbours = f"the least likely region, {some(regions.groups, 'neighbouring group')} by {regions.where}, has a p-value of {p_value:.2g}"
+    seen = (
+        "values left as they were in one region only would not be seen"
+        if regions.least is None
+        else f"values left as they were in any {regions.least:,} neighbouring groups would be"
+    )
     return Finding(
         "drawn",
         test.passed,
         facts,
         f"the true values of the groups, redrawn with p over the domain, {said} the {test.groups:,} published values "
-        f"({test.tests} tests, worst p-value {test.worst:.2g}); this number of groups {power} reveal values that were not redrawn",
+        f"({test.tests} tests and those of regions, worst p-value {test.worst:.2g}); this number of groups {power} reveal values that "
+        f"were not redrawn; {neighbours}; {seen}",
     )
 
 

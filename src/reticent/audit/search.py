@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 LEAST = 4
+BESIDE = 2  # bytes beside a number that say whether it goes on
 ENOUGH = 1000  # a leak of a thousand values is a leak: what follows is not counted
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _AT_ONCE = 1 << 20  # places that walk together
@@ -59,6 +60,29 @@ class Needles:
         if least < 8:
             hits |= self._short.found_in(data, most)
         return {i for i in hits if len(self._bytes[i]) >= least}
+
+
+def stands_alone(text: str, data: bytes, begins: bool = True, ends: bool = True) -> bool:
+    """Whether a text that occurs in other text stands there by itself: a number does not stand in a longer number.
+
+    Unless the data `begins` and `ends` here, what stands at its ends is judged with the data before and after it.
+    """
+    if not (text[:1].isdigit() or text[-1:].isdigit()):
+        return True
+    needle = text.encode()
+    place = data.find(needle, 0 if begins else BESIDE)
+    while place >= 0:
+        end = place + len(needle)
+        if not ends and end + BESIDE > len(data):
+            return False
+        before = data[max(place - BESIDE, 0) : place]
+        after = data[end : end + BESIDE]
+        is_within = text[:1].isdigit() and (before[-1:].isdigit() or (before[-1:] == b"." and before[:1].isdigit()))
+        goes_on = text[-1:].isdigit() and (after[:1].isdigit() or (after[:1] == b"." and after[1:].isdigit()))
+        if not is_within and not goes_on:
+            return True
+        place = data.find(needle, place + 1)
+    return False
 
 
 @dataclass(frozen=True, eq=False)

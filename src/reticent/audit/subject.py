@@ -19,11 +19,14 @@ from reticent.release.manifest import ColumnEntry, Described, Manifest, promise_
 from reticent.release.reading.extent import Unreadable
 from reticent.release.reading.scale import scale
 from reticent.release.shape import Misshapen
+from reticent.table.bounds_given import is_range
+from reticent.table.grammar import ANY
 from reticent.table.header import refuse_record
 from reticent.table.hierarchy import Hierarchy
 from reticent.table.roles import Column, Role, resolve
-from reticent.table.source import Source, collect, scan
-from reticent.table.supported import PUBLISHED
+from reticent.table.source import Source, collect, is_text, scan
+from reticent.table.source_types import has_types
+from reticent.table.supported import PUBLISHED, refuse_nested
 
 _CANONICAL = r"^-?(0|[1-9]\d*)(\.\d+)?$"
 
@@ -78,7 +81,8 @@ def of_table(table: Any, columns: Mapping[str, Column], promises: Iterable[Any] 
         source, table = table, table.path
     else:
         source = Source(path=str(table) if given else None, missing=tuple(missing))
-    lazy = scan(source, None if given else table)
+    frame_given = None if given else table
+    lazy = scan(source, frame_given)
     present = lazy.collect_schema().names()
     if not set(columns) & set(present):
         refuse_record(present, lazy)
@@ -92,39 +96,46 @@ def of_table(table: Any, columns: Mapping[str, Column], promises: Iterable[Any] 
     if not any(column.role is Role.QUASI for column in roles.values()):
         raise ColumnError("No column is quasi-identifying.", why="Groups are rows that read the same in those columns.",
                           attempt="quasi=[...], or a job that declares them.")  # fmt: skip
+    refuse_nested(lazy.collect_schema(), roles)
     others = [name for name, kind in lazy.collect_schema().items() if name not in roles and isinstance(kind, PUBLISHED)]
     frame = collect(lazy.select(*roles, *others), "Reading the table")
     undeclared, frame = frame.select(others), frame.select(list(roles))
     if not len(frame):
         raise ColumnError("The table has no rows.", attempt="a table with rows.")
+    texts = (
+        {name for name, dtype in frame.schema.items() if is_text(dtype)} if has_types(source, frame_given) else set()
+    )
     frame = frame.with_columns(
         pl.col(name).cast(pl.String) for name, column in roles.items() if column.role is Role.QUASI
     )
-    entries = tuple(describe_column(name, column, frame[name]) for name, column in roles.items())
+    entries = tuple(describe_column(name, column, frame[name], is_text=name in texts) for name, column in roles.items())
     each = max((column.rows_per_person or 1 for column in columns.values()), default=1)
     return Subject(catalogue.PLAIN, entries, tuple(described_promise(promise) for promise in promises), jointly=jointly,
                    path=Path(table) if given and table is not None else None, rows_per_person=each, frame=frame, undeclared=undeclared)  # fmt: skip
 
 
-def describe_column(name: str, column: Column, series: pl.Series) -> ColumnEntry:
-    """A manifest entry for a column of a plain table: as declared, and otherwise as its values read."""
+def describe_column(name: str, column: Column, series: pl.Series, *, is_text: bool = False) -> ColumnEntry:
+    """A manifest entry for a column of a plain table: as declared, and otherwise as its values read.
+
+    `is_text`: the table itself says that the column holds text, as a CSV cannot.
+    """
     return ColumnEntry(
         name=name,
         role=column.role.value,
-        type=column.type or _guess(series, column),
+        type=column.type or _guess(series, column, is_text=is_text),
         dtype=str(series.dtype),
         null=series.null_count() > 0,
         hierarchy=None if column.hierarchy is None else Hierarchy.of(column.hierarchy, name).rows(),
         order=None if column.order is None else list(column.order),
-        domain=None if column.domain is None else list(column.domain),
+        domain=list(column.domain) if column.domain is not None and is_range(column.domain) else None,
         top=column.top,
         bottom=column.bottom,
         round_to=column.round_to,
     )
 
 
-def _guess(series: pl.Series, column: Column) -> str:
-    if column.hierarchy is not None:
+def _guess(series: pl.Series, column: Column, *, is_text: bool) -> str:
+    if column.hierarchy is not None or (is_text and _spells_values(series)):
         return "categorical"
     if column.role is not Role.QUASI:
         if series.dtype.is_numeric():
@@ -142,6 +153,12 @@ def _guess(series: pl.Series, column: Column) -> str:
     except Unreadable:
         return "categorical"
     return "numeric"
+
+
+def _spells_values(series: pl.Series) -> bool:
+    """Whether a text column holds no range: the numbers in it, if there are some, are codes as they were written."""
+    texts = series.cast(pl.String).drop_nulls().unique()
+    return bool((texts.str.contains(_CANONICAL) | (texts == ANY)).all())
 
 
 def described_promise(promise: Any) -> Described:

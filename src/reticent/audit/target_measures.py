@@ -15,6 +15,7 @@ import numpy as np
 from reticent.audit.evidence import Targeted
 from reticent.audit.measure.counts import Counts
 from reticent.errors import RequestError
+from reticent.exact import common_denominator
 
 _ROOM = 1 << 62
 
@@ -36,7 +37,7 @@ def views_of(targeted: Targeted) -> list[Counts]:
     rows = np.bincount(targeted.target, weights=targeted.rows, minlength=len(targeted.shares)).astype(np.int64).tolist()
     unit = 1
     for shares in targeted.shares:
-        unit = lcm(unit, *(share.denominator for share in shares))
+        unit = lcm(unit, common_denominator(shares))
         if unit * sum(rows) >= _ROOM:
             return TooFine()
     table = np.array(

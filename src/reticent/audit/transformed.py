@@ -6,7 +6,7 @@ A group is the rows with one number in `quasi`; what it says of their values is 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
 
@@ -15,7 +15,9 @@ import polars as pl
 
 from reticent.audit.as_published import as_published
 from reticent.audit.compared import Compared
+from reticent.audit.declared_groups import ROWS, count_combinations, require_declared_groups
 from reticent.audit.evidence import Targeted
+from reticent.audit.group_names import refuse_strange_groups
 from reticent.audit.kind import Kept, Matching, Recounted, reads_rows
 from reticent.audit.links import keys_of, linked
 from reticent.audit.recomputed_bounds import faulty_bounds
@@ -26,7 +28,6 @@ from reticent.audit.target_measures import measures, views_of
 from reticent.audit.underlying import Underlying
 from reticent.errors import BundleDamaged, some
 from reticent.release.annotated import Annotated
-from reticent.release.data import COUNT as EACH
 from reticent.release.data import count_data, read_data
 from reticent.release.guaranteed import COUNT, GROUP, nodes_of
 from reticent.release.kind import data_files, reader, schemas_of
@@ -46,15 +47,20 @@ class Transformed:
         whole = reads_rows(subject, files["quasi"], schemas["quasi"], each_row=each_row, thorough=thorough)
         if whole:
             frame, times = read_data(files["quasi"], schemas["quasi"]), None
-            alike, group = frame.group_by(quasi).len(name=EACH)[EACH].to_numpy(), frame[GROUP]
+            group = frame[GROUP]
         else:
-            frame, times = count_data(files["quasi"], schemas["quasi"], only=quasi)
-            alike, group = times, read_data(files["quasi"], schemas["quasi"], only=[GROUP])[GROUP]
+            counted, times = count_data(files["quasi"], schemas["quasi"], only=[*quasi, GROUP])
+            frame, group = counted.drop(GROUP), read_data(files["quasi"], schemas["quasi"], only=[GROUP])[GROUP]
         checked = {"quasi": group.to_frame(), "sensitive": held, "bounds": bounds}
         reader(subject.kind).check_tables(checked, manifest)
         annotated = Annotated.of(manifest)
         rows = _rows(group, manifest.rows)
+        combinations = count_combinations(frame if whole else counted, quasi, times)
+        alike = combinations[ROWS].to_numpy()
+        require_declared_groups(combinations, rows, manifest.method.parameters)
         targeted = _targeted(annotated, held, rows)
+        names = refuse_strange_groups(files["quasi"], schemas["quasi"], manifest, len(rows))
+        targeted = replace(targeted, names=names)
         _refuse_foreign(annotated, held, targeted, manifest)
         if faults := faulty_bounds(bounds, held, rows, manifest):
             raise BundleDamaged(

@@ -19,6 +19,7 @@ from reticent.audit.kind import Finding, Recounted
 from reticent.audit.links import Linked
 from reticent.audit.measure.comparison import exact
 from reticent.errors import some
+from reticent.exact import floor_of_shares
 
 CHUNK = 1 << 22
 
@@ -131,7 +132,7 @@ def _excess(targeted: Targeted, fakes: Fraction) -> int:
     """Values beyond rows, more than the method may add to a group."""
     rows = targeted.rows
     extra = np.bincount(targeted.group, weights=targeted.count, minlength=len(rows)).astype(np.int64) - rows
-    allowed = np.full(len(rows), int(fakes)) if fakes >= 1 else rows * fakes.numerator // fakes.denominator
+    allowed = np.full(len(rows), int(fakes)) if fakes >= 1 else floor_of_shares(rows, fakes)
     return int(np.maximum(extra - allowed, 0).sum())
 
 

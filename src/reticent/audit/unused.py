@@ -76,11 +76,20 @@ def _extra(entries: set[Any], ends: set[Any], held: Iterator[pl.Series]) -> set[
     """What is left of them when the values of all pieces of the column are taken away."""
     for piece in held:
         values = piece.drop_nulls().unique()
-        entries = entries - ({text.encode() for text in values} if values.dtype == pl.String else _stored(values))
-        ends = ends - set(values.to_list())
+        if values.dtype == pl.String:  # labels; a plain table may hold them as numbers
+            texts = set(values.to_list())
+            entries = {entry for entry in entries if _text(entry) not in texts}
+            ends = {end for end in ends if _text(end) not in texts}
+        else:
+            entries = entries - _stored(values)
+            ends = ends - set(values.to_list())
         if not entries and not ends:
             break
     return entries | ends
+
+
+def _text(stored: Any) -> str:
+    return stored.decode(errors="replace") if isinstance(stored, bytes) else str(stored)
 
 
 def _stored(values: pl.Series) -> set[Any]:

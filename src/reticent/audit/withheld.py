@@ -25,6 +25,7 @@ from fractions import Fraction
 import numpy as np
 
 from reticent.audit.withheld_by_cuts import Table, kept
+from reticent.exact import is_whole
 
 MOST_LEVELS = 64  # so many levels are asked how likely each is
 MOST_RECORDS = 4_000_000  # of one value: its levels are asked one by one
@@ -48,7 +49,7 @@ def possible(kind: str, l: Fraction, before: Sequence[int], after: Sequence[int]
 def withholding(kind: str, l: Fraction, before: Sequence[int], after: Sequence[int]) -> Withholding:
     """Whether a kind of suppression can have left these counts of those, and how likely."""
     judges = {"unsafe": _unsafe, "safe": _safe, "randomized": _randomized, "calibrated": _calibrated}
-    if kind not in judges or Fraction(l).denominator != 1 or l < 2 or len(before) != len(after):
+    if kind not in judges or not is_whole(Fraction(l)) or l < 2 or len(before) != len(after):
         return UNTOLD
     pairs = sorted(((int(b), int(a)) for b, a in zip(before, after, strict=True) if b or a), reverse=True)
     if any(not 0 <= a <= b for b, a in pairs):

@@ -1,12 +1,13 @@
 """One row for each promise, method, stage, kind, attack, learner and engine: what the rest of the package knows it by.
 
 The catalogue imports nothing of ours, so that every layer may read it, on either side of the wall between planning and
-auditing.  A row names classes and functions as "module:attribute"; whoever may import them loads them.  `parameters` are the
-words that a manifest may use: a test holds them to the class.
+auditing.  A row names classes and functions as "module:attribute"; whoever may import them loads them.  `fields` say what each
+parameter may be, to constructors and to the reader of manifests alike: tests hold them to both.
 """
 
 from __future__ import annotations
 
+from reticent.catalogue.fields import Field, Relation
 from reticent.catalogue.parts import (
     ATTACKS,
     ENGINE,
@@ -16,7 +17,6 @@ from reticent.catalogue.parts import (
     METHODS,
     PLAIN,
     REPORT,
-    REPORTED_BY,
     STAGES,
 )
 from reticent.catalogue.promises import PROMISES
@@ -32,13 +32,14 @@ __all__ = [
     "PLAIN",
     "PROMISES",
     "REPORT",
-    "REPORTED_BY",
     "STAGES",
     "AttackRow",
     "EngineRow",
+    "Field",
     "KindRow",
     "LearnerRow",
     "PromiseRow",
+    "Relation",
     "Row",
     "load",
 ]

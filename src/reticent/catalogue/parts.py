@@ -2,32 +2,32 @@
 
 from __future__ import annotations
 
+from reticent.catalogue.method_fields import METHOD_FIELDS, METHOD_RELATIONS, STAGE_FIELDS, STAGE_RELATIONS
 from reticent.catalogue.rows import AttackRow, EngineRow, KindRow, LearnerRow, Row
 
 METHODS = {
-    "mondrian": Row(
-        "reticent.methods.mondrian:Mondrian", ("cuts", "fallback", "labels", "thorough", "weights"), "generalized"
-    ),
-    "mosaic": Row("reticent.methods.mosaic:Mosaic", ("effort", "weights", "threads"), "generalized"),
-    "burel": Row("reticent.methods.burel:Burel", ("fill", "axes", "share"), "generalized"),
-    "sabre": Row("reticent.methods.sabre:Sabre", ("share", "fill", "axes"), "generalized"),
+    "mondrian": Row("reticent.methods.mondrian:Mondrian", METHOD_FIELDS["mondrian"], "generalized"),
+    "mosaic": Row("reticent.methods.mosaic:Mosaic", METHOD_FIELDS["mosaic"], "generalized"),
+    "burel": Row("reticent.methods.burel:Burel", METHOD_FIELDS["burel"], "generalized"),
+    "sabre": Row("reticent.methods.sabre:Sabre", METHOD_FIELDS["sabre"], "generalized"),
     "beta-perturbation": Row(
-        "reticent.methods.beta_perturbation:BetaPerturbation", ("matrix", "conditioning"), "perturbed"
+        "reticent.methods.beta_perturbation:BetaPerturbation", METHOD_FIELDS["beta-perturbation"], "perturbed"
     ),
-    "anatomy": Row("reticent.methods.anatomy:Anatomy", ("grouping",), "anatomized"),
-    "distribution": Row(
-        "reticent.methods.distribution:Distribution",
-        ("group_by", "within", "fakes", "arity", "size", "k", "workload"),
-        "transformed",
-    ),
+    "anatomy": Row("reticent.methods.anatomy:Anatomy", METHOD_FIELDS["anatomy"], "anatomized"),
+    "distribution": Row("reticent.methods.distribution:Distribution", METHOD_FIELDS["distribution"], "transformed"),
     "perturbed-generalization": Row(
         "reticent.methods.perturbed_generalization:PerturbedGeneralization",
-        ("p", "k", "s", "grouping", "cuts", "categories", "domain", "weights"),
+        METHOD_FIELDS["perturbed-generalization"],
         "sampled",
+        METHOD_RELATIONS["perturbed-generalization"],
     ),
 }
 STAGES = {
-    "suppression": Row("reticent.methods.suppression:Suppression", ("l", "kind", "column", "acknowledge")),
+    "suppression": Row(
+        "reticent.methods.suppression:Suppression",
+        STAGE_FIELDS["suppression"],
+        relations=STAGE_RELATIONS["suppression"],
+    ),
 }
 
 
@@ -72,9 +72,12 @@ ATTACKS = {
         "reticent.attacks.naive_bayes:naive_bayes",
         "learns from all groups how values go with each quasi-identifier",
         apart=True,
+        cost=5,
     ),
     "definetti": AttackRow(
-        "reticent.attacks.definetti:definetti", "learns from all groups, again and again, who has which value in each"
+        "reticent.attacks.definetti:definetti",
+        "learns from all groups, again and again, who has which value in each",
+        cost=9,
     ),
     "skewness": AttackRow(
         "reticent.attacks.skewness:skewness",
@@ -87,12 +90,14 @@ ATTACKS = {
         "reads the person's group, and guesses a family of like values",
         ("t-closeness", "semantic-beta-likeness", "proximity-beta-likeness"),
         apart=True,
+        cost=2,
     ),
     "background": AttackRow(
         "reticent.attacks.background:background",
         "knows how values go with quasi-identifiers, up to a bandwidth",
         ("bt-privacy", "skyline"),
         guesses=False,
+        cost=8,
     ),
     "singling-out": AttackRow(
         "reticent.attacks.singling_out:singling_out",
@@ -111,18 +116,23 @@ ATTACKS = {
     "downcoding": AttackRow(
         "reticent.attacks.downcoding.attack:downcoding",
         "knows that no group could be cut further, and asks for the values that ranges hide",
+        cost=4,
     ),
-    "overlap": AttackRow("reticent.attacks.overlap:overlap", "asks which of overlapping groups each person may be in"),
+    "overlap": AttackRow(
+        "reticent.attacks.overlap:overlap", "asks which of overlapping groups each person may be in", cost=4
+    ),
     "composition": AttackRow(
         "reticent.attacks.composition:composition",
         "joins several releases of the same people",
         reads_people=True,
         guesses=False,
+        cost=3,
     ),
     "minimality": AttackRow(
         "reticent.attacks.minimality.attack:minimality",
         "knows the method, and reasons why it made just these groups",
         reads_people=True,
+        cost=6,
     ),
     "corruption": AttackRow(
         "reticent.attacks.corruption:corruption",
@@ -130,6 +140,7 @@ ATTACKS = {
         ("rho-guarantee", "delta-growth"),
         reads_people=True,
         guesses=False,
+        cost=7,
     ),
     "eligibility": AttackRow(
         "reticent.attacks.eligibility.attack:eligibility",
@@ -137,23 +148,27 @@ ATTACKS = {
         ("l-dichotomy",),
         needs_source=False,
         guesses=False,
+        cost=6,
     ),
     "matrix": AttackRow(
         "reticent.attacks.redrawn:matrix",
         "knows how values were redrawn and how frequent each is, and reads the person's row",
         ("beta-likeness",),
         reads_people=True,
+        cost=5,
     ),
     "matrix-learned": AttackRow(
         "reticent.attacks.redrawn:matrix_learned",
         "knows how values were redrawn, and learns from all rows how they go with each quasi-identifier",
         reads_people=True,
+        cost=6,
     ),
     "algorithm": AttackRow(
         "reticent.attacks.algorithm.attack:algorithm",
         "knows the method, and reasons why it published just these nodes",
         needs_source=False,
         guesses=False,
+        cost=7,
     ),
 }
 
@@ -173,5 +188,5 @@ LEARNERS = {
     "reconstruction-tree": LearnerRow(f"{_LEARNING}:reconstruction_tree", reconstructs=True),
 }
 
-REPORT, REPORTED_BY = "report.html", "reticent.report:page_of"
-"""The page that a release folder may hold beside what its manifest lists, and what makes it: the folder's page must be that one."""
+REPORT = "report.html"
+"""The page that a release folder may hold beside what its manifest lists."""

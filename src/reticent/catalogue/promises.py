@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from reticent.catalogue.promise_fields import PROMISE_FIELDS, PROMISE_RELATIONS
 from reticent.catalogue.rows import PromiseRow
 
 _GROUPS = "a person is in one group of each release; few people, or one alone, may be in both"
@@ -18,14 +19,14 @@ PROMISES = {
     "k-anonymity": PromiseRow(
         "reticent.models.k_anonymity:KAnonymity",
         f"{_MEASURE}.anonymity:judge_k",
-        ("k",),
+        PROMISE_FIELDS["k-anonymity"],
         "Every row is one of at least {k} that read the same in all quasi-identifying columns (k-anonymity).",
         _GROUPS,
     ),
     "alpha-k-anonymity": PromiseRow(
         "reticent.models.alpha_k_anonymity:AlphaKAnonymity",
         f"{_MEASURE}.anonymity:judge_alpha_k",
-        ("alpha", "k", "column"),
+        PROMISE_FIELDS["alpha-k-anonymity"],
         "Every group has at least {k} rows, and no value of {column} is held by more than {alpha} of them "
         "((alpha,k)-anonymity).",
         _GROUPS,
@@ -34,21 +35,21 @@ PROMISES = {
     "k-map": PromiseRow(
         "reticent.models.k_map:KMap",
         f"{_MEASURE}.anonymity:judge_k_map",
-        ("k", "population"),
+        PROMISE_FIELDS["k-map"],
         "Every published combination fits at least {k} people of the population table (k-map).",
         _GROUPS,
     ),
     "distinct-l-diversity": PromiseRow(
         "reticent.models.distinct_l_diversity:DistinctLDiversity",
         f"{_MEASURE}.diversity:judge_distinct",
-        ("l", "column"),
+        PROMISE_FIELDS["distinct-l-diversity"],
         "Every group shows at least {l} different values of {column} (distinct l-diversity).",
         _VALUES,
     ),
     "probabilistic-l-diversity": PromiseRow(
         "reticent.models.probabilistic_l_diversity:ProbabilisticLDiversity",
         f"{_MEASURE}.diversity:judge_probabilistic",
-        ("l", "column"),
+        PROMISE_FIELDS["probabilistic-l-diversity"],
         "In every group each value of {column} is held by at most one in {l} rows (probabilistic l-diversity).",
         _VALUES,
         f"{_MEASURE}.diversity:believed_probabilistic",
@@ -56,14 +57,14 @@ PROMISES = {
     "entropy-l-diversity": PromiseRow(
         "reticent.models.entropy_l_diversity:EntropyLDiversity",
         f"{_MEASURE}.diversity:judge_entropy",
-        ("l", "column"),
+        PROMISE_FIELDS["entropy-l-diversity"],
         "In every group the entropy of {column} is at least that of {l} equally frequent values (entropy l-diversity).",
         _VALUES,
     ),
     "recursive-l-diversity": PromiseRow(
         "reticent.models.recursive_l_diversity:RecursiveLDiversity",
         f"{_MEASURE}.diversity:judge_recursive",
-        ("c", "l", "column"),
+        PROMISE_FIELDS["recursive-l-diversity"],
         "In every group the most frequent value of {column} is at most {c} times as frequent as all from "
         "the {l}-th on together (recursive (c,l)-diversity).",
         _VALUES,
@@ -71,7 +72,7 @@ PROMISES = {
     "l-dichotomy": PromiseRow(
         "reticent.models.l_dichotomy:LDichotomy",
         f"{_MEASURE}.dichotomy:judge",
-        ("l", "column"),
+        PROMISE_FIELDS["l-dichotomy"],
         "No value of {column} is held by more than one in {l} rows, and which value was the most frequent "
         "before rows were withheld cannot be told with a probability above one in {l}, every table from "
         "which rows had to be withheld being equally likely beforehand (l-dichotomy).",
@@ -80,7 +81,7 @@ PROMISES = {
     "t-closeness": PromiseRow(
         "reticent.models.t_closeness:TCloseness",
         f"{_MEASURE}.closeness:judge",
-        ("t", "distance", "column"),
+        PROMISE_FIELDS["t-closeness"],
         "In every group the distribution of {column} is within {t} of the whole release's, by {distance} "
         "earth mover's distance (t-closeness).",
         _BELIEFS,
@@ -88,7 +89,7 @@ PROMISES = {
     "delta-disclosure": PromiseRow(
         "reticent.models.delta_disclosure:DeltaDisclosure",
         f"{_MEASURE}.disclosure:judge",
-        ("delta", "absent", "base", "column"),
+        PROMISE_FIELDS["delta-disclosure"],
         "In every group each value of {column} is within a factor of the whole release's frequency, |log| <"
         " {delta} (delta-disclosure).",
         _BELIEFS,
@@ -96,7 +97,7 @@ PROMISES = {
     "beta-likeness": PromiseRow(
         "reticent.models.beta_likeness:BetaLikeness",
         f"{_MEASURE}.likeness:judge",
-        ("beta", "enhanced", "two_sided", "column"),
+        PROMISE_FIELDS["beta-likeness"],
         "In every group a value of {column} is at most (1 + {beta}) times as frequent as in the whole release{form} "
         "(beta-likeness{which}).",
         _BELIEFS,
@@ -105,7 +106,7 @@ PROMISES = {
     "semantic-beta-likeness": PromiseRow(
         "reticent.models.semantic_likeness:SemanticLikeness",
         f"{_MEASURE}.families:judge_semantic",
-        ("beta", "level", "enhanced", "two_sided", "column"),
+        PROMISE_FIELDS["semantic-beta-likeness"],
         "In every group a family of values of {column} (level {level} of its hierarchy) is at most (1 + {beta}) times as "
         "frequent as in the whole release{form} (semantic beta-likeness{which}).",
         _BELIEFS,
@@ -113,17 +114,18 @@ PROMISES = {
     "rho-guarantee": PromiseRow(
         "reticent.models.rho_guarantee:RhoGuarantee",
         f"{_MEASURE}.corruption:judge_rho",
-        ("rho1", "rho2", "lambda", "column"),
+        PROMISE_FIELDS["rho-guarantee"],
         "Whoever believes beforehand that a person's value of {column} meets some condition with a probability of at most {rho1} "
         "believes it afterwards with at most {rho2}, even knowing the values of everyone else, as long as no single value was "
         "believed with more than {lambda} (rho1-to-rho2 guarantee against corruption).",
         _DRAWS,
         f"{_MEASURE}.corruption:believed_rho",
+        PROMISE_RELATIONS["rho-guarantee"],
     ),
     "delta-growth": PromiseRow(
         "reticent.models.delta_growth:DeltaGrowth",
         f"{_MEASURE}.corruption:judge_delta",
-        ("delta", "lambda", "column"),
+        PROMISE_FIELDS["delta-growth"],
         "No belief that a person's value of {column} meets some condition grows by more than {delta}, even in who knows the values "
         "of everyone else, as long as no single value was believed with more than {lambda} (Delta-growth guarantee against "
         "corruption).",
@@ -132,7 +134,7 @@ PROMISES = {
     "proximity-beta-likeness": PromiseRow(
         "reticent.models.proximity_likeness:ProximityLikeness",
         f"{_MEASURE}.families:judge_proximity",
-        ("beta", "width", "enhanced", "column"),
+        PROMISE_FIELDS["proximity-beta-likeness"],
         "In every group the values of {column} in any interval of width {width} are at most (1 + {beta}) times as "
         "frequent as in the whole release{form} (proximity beta-likeness{which}).",
         _BELIEFS,
@@ -140,7 +142,7 @@ PROMISES = {
     "p-privacy": PromiseRow(
         "reticent.models.p_privacy:PPrivacy",
         f"{_MEASURE}.target:judge",
-        ("target", "exact", "distance", "domain", "column"),
+        PROMISE_FIELDS["p-privacy"],
         "Of a person's value of {column} the release says that it follows the target distribution of the person's group, and no "
         "more (P-privacy).",
         _BELIEFS,
@@ -148,7 +150,7 @@ PROMISES = {
     "bt-privacy": PromiseRow(
         "reticent.models.bt_privacy:BTPrivacy",
         f"{_MEASURE}.background:judge_bt",
-        ("bandwidth", "t", "smoothing", "posterior", "kernel", "base", "distances", "column"),
+        PROMISE_FIELDS["bt-privacy"],
         "Who already knows how {column} goes with the other columns, as closely as the {kernel} kernel of bandwidth {bandwidth} "
         "shows it, changes their belief about nobody by more than {t} (Jensen-Shannon divergence to base {base}, beliefs "
         "smoothed by {smoothing}, inference by {posterior}; (B,t)-privacy).",
@@ -157,7 +159,7 @@ PROMISES = {
     "skyline": PromiseRow(
         "reticent.models.skyline:Skyline",
         f"{_MEASURE}.background:judge_skyline",
-        ("points", "smoothing", "posterior", "kernel", "base", "distances", "column"),
+        PROMISE_FIELDS["skyline"],
         "Who already knows how {column} goes with the other columns, as closely as the {kernel} kernel shows it, changes their "
         "belief about nobody by more than t, whichever of these they are: {points} (Jensen-Shannon divergence to base {base}, "
         "beliefs smoothed by {smoothing}, inference by {posterior}; skyline (B,t)-privacy).",

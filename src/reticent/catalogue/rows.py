@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
+
+from reticent.catalogue.fields import Field, Relation
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,10 +16,16 @@ class PromiseRow:
 
     model: str
     judge: str
-    parameters: tuple[str, ...]
+    fields: Mapping[str, Field]  # what each parameter may be
     sentence: str  # for the recipient's README; {parameters} are filled in
     together: str  # why several releases no longer promise it together
     believed: str = ""  # the greatest belief it leaves in a value, as an attack may be told
+    relations: tuple[Relation, ...] = ()  # what parameters must be to each other
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The words that a job or a manifest may use."""
+        return tuple(self.fields)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +33,14 @@ class Row:
     """A method or a preparing stage: its class and its parameters, and of a method the kind of its releases."""
 
     made_by: str
-    parameters: tuple[str, ...]
+    fields: Mapping[str, Field]  # what each parameter may be
     kind: str = ""
+    relations: tuple[Relation, ...] = ()  # what parameters must be to each other
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The words that a job or a manifest may use."""
+        return tuple(self.fields)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +73,7 @@ class AttackRow:
     `apart`: what is believed of a person does not depend on who else is asked about.
     `adversary` says who it is, and `promises` which promises speak of that adversary at all.  `guesses`: from the release and the
     targets' quasi-identifiers alone it guesses their sensitive values, so that its success and another's can be compared.
+    `cost`: where all are tried, those of lower cost are tried first; how long they take was measured.
     """
 
     function: str
@@ -68,6 +83,7 @@ class AttackRow:
     reads_people: bool = False
     guesses: bool = True
     apart: bool = False
+    cost: int = 1
 
     def spoken_of(self, promised: Iterable[str]) -> list[str]:
         """The promises among these that speak of this adversary."""

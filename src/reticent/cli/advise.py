@@ -18,6 +18,7 @@ def advise(
     rows: Annotated[int | None, typer.Option("--rows", metavar="N", help="Measure on so many rows, drawn at random; by default all.", show_default=False)] = None,
     runs: Annotated[int, typer.Option("--runs", metavar="N", help="How often everything is drawn again: what differs by less is level.")] = 3,
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="Of everything that is drawn: nothing here is published.")] = 1,
+    budget: Annotated[float | None, typer.Option("--budget", metavar="SECONDS", help="CPU seconds that all of it may take, by default 20 or more for large data; what there was no time for is named.", show_default=False)] = None,
     json: Json = False,
 ) -> None:  # fmt: skip
     """Say which method to take for a purpose, with the measurements on your own data that say so, and what each gives up.
@@ -32,7 +33,14 @@ def advise(
     read = Job.read(job)
     with stages(json) as progress:
         found = advised(
-            read, purpose=purpose, methods=names(methods), rows=rows, runs=runs, seed=seed, progress=progress
+            read,
+            purpose=purpose,
+            methods=names(methods),
+            rows=rows,
+            runs=runs,
+            seed=seed,
+            budget=budget,
+            progress=progress,
         )
     if json:
         say_json(found.to_dict())

@@ -65,6 +65,9 @@ def attack(
         list[Path] | None, typer.Option("--with", metavar="OTHER", help="composition: another release of the same people; may be repeated.", show_default=False)
     ] = None,
     force_join: Annotated[bool, typer.Option("--force-join", help="composition: join releases that the ledger notes as made from different rows.")] = False,
+    budget: Annotated[
+        float | None, typer.Option("--budget", metavar="SECONDS", help="CPU seconds for all attacks, the cheap ones first; by default 60, or more for large data.", show_default=False)
+    ] = None,
     missing: Missing = None,
     delimiter: Delimiter = None,
     quote: Quote = None,
@@ -81,10 +84,11 @@ def attack(
     """
     from reticent.attacks import ATTACKS
     from reticent.attacks import attack as run
-    from reticent.cli.attacked import WITHOUT_SOURCE, beside, left_out
+    from reticent.attacks.series import run_attacks
+    from reticent.cli.attacked import WITHOUT_SOURCE, beside, left_out, tell_rows
     from reticent.cli.columns import files, names
     from reticent.cli.printing import number, say, say_json, say_table, stages
-    from reticent.errors import RequestError, SourceError
+    from reticent.errors import RequestError
     from reticent.job import Job
     from reticent.owner.reading import reading_of
 
@@ -115,24 +119,37 @@ def attack(
     read = None if source is None else reading_of(release, source, as_job, missing=marks, how=how)[0]
     given: dict[str, Any] = {"missing": marks, "job": as_job, "quasi": names(quasi),
              "sensitive": names(sensitive), "hierarchy": files(hierarchy)}  # fmt: skip
-    outcomes: list[dict[str, Any]] = []
     skipped: dict[str, list[str]] = {}  # the names of attacks that were not tried, by the reason
     if not name and source is None:
         skipped[WITHOUT_SOURCE] = [known for known, row in ATTACKS.items() if row.needs_source]
-    able = [name] if name else [known for known, row in ATTACKS.items() if source is not None or not row.needs_source]
-    for at, one in enumerate(able):
-        try:
-            with stages(json) as progress:
-                progress(Step(f"attacking as {one}", at / len(able)))
-                asked = {"background": knowledge, "corruption": learned, "singling-out": {"others": others}, "inference": {"others": others},
-                         "composition": {"joined": joined or [], "force_join": force_join}}.get(one, {})  # fmt: skip
-                outcomes.append(_judged(release, run(release, read, one, **given, **asked).to_dict()))
-        except SourceError:  # what cannot be read is not a reason to leave one attack out
-            raise
-        except RequestError as error:
-            if name:
-                raise
-            skipped.setdefault(error.what, []).append(one)
+    own = {
+        "background": knowledge,
+        "corruption": learned,
+        "singling-out": {"others": others},
+        "inference": {"others": others},
+        "composition": {"joined": joined or [], "force_join": force_join},
+    }
+    with stages(json) as progress:
+        if name:
+            progress(Step(f"attacking as {name}", 0))
+            attacked = [_attack_alone(budget, lambda: run(release, read, name, **given, **own.get(name, {})))]
+        else:
+            able = [known for known, row in ATTACKS.items() if source is not None or not row.needs_source]
+            roles = {word: given[word] for word in ("job", "quasi", "sensitive", "hierarchy")}
+            series = run_attacks(
+                release,
+                read,
+                able,
+                missing=marks,
+                roles=roles,
+                how=lambda one: own.get(one, {}),
+                budget=budget,
+                progress=progress,
+            )
+            attacked = list(series.outcomes)
+            for reason, names_left in series.skipped.items():
+                skipped.setdefault(reason, []).extend(names_left)
+    outcomes = [_judged(release, one.to_dict()) for one in attacked]
     reasons = left_out(skipped)
     if not outcomes:
         raise RequestError(
@@ -147,6 +164,7 @@ def attack(
     ]
     say_table([*HEAD, "a promise speaks of it"], rows)
     say("No release is called safe: these adversaries were tried, and this is what they reached.")
+    say(*tell_rows(outcomes))
     say(*(line for found in outcomes if found["attack"] == "background" for line in _learned(found)))
     say(*(line for found in outcomes if found["attack"] == "singling-out" for line in _isolated(found)))
     say(*(line for found in outcomes for line in beside(found)))
@@ -155,7 +173,27 @@ def attack(
         if found.get("bound") is not None:
             say(f"corruption: no belief of {rho1 or '0.2'} can exceed {found['bound']:.6f} (theorem 2: {found['bound_theorem2']:.6f}); "
                 f"beliefs grew by {found['worst_growth']:.6f}, at most by {found['growth_bound']:.6f}")  # fmt: skip
+            if not found["domain_declared"]:
+                say(
+                    f"corruption: these bounds do not hold here: the domain is not said to be declared, and {found['single_holders']:,} "
+                    "have a value in it that nobody else has"
+                )
     return 0
+
+
+def _attack_alone(budget: float | None, attempt: Any) -> Any:
+    """Run one attack, within the budget where one is given."""
+    from reticent.errors import RequestError
+    from reticent.time_limit import TimeLimitReached, run_within
+
+    if budget is None:
+        return attempt()
+    try:
+        return run_within(budget, attempt)
+    except TimeLimitReached:
+        raise RequestError(
+            f"The attack did not end within {budget:,.0f} CPU s.", attempt="a greater --budget, or none."
+        ) from None
 
 
 def _judged(release: Path, found: dict[str, Any]) -> dict[str, Any]:
@@ -171,9 +209,12 @@ def _judged(release: Path, found: dict[str, Any]) -> dict[str, Any]:
 
 def _isolated(found: dict[str, Any]) -> list[str]:
     """What the singling-out attack says beside its share."""
+    from reticent.cli.attacked import counts_persons
+
+    one = "person" if counts_persons(found) else "row"
     outside = "" if found["others"] is None else f", {found['others']:.1%} of them somebody who is not in the data"
     return [
-        f"singling-out: {found['success']:.1%} of {found['targets']:,} ends of ranges, with their labels, are true of one person alone"
+        f"singling-out: {found['success']:.1%} of {found['targets']:,} ends of ranges, with their labels, are true of one {one} alone"
         f" (a random value inside the label: {found['control']:.1%}{outside}); {found['certain']:.1%} of the values in ranges are"
         " certain up to their order. No promise speaks of this adversary."
     ]
@@ -181,13 +222,15 @@ def _isolated(found: dict[str, Any]) -> list[str]:
 
 def _learned(found: dict[str, Any]) -> list[str]:
     """What the background attack says beside its guesses."""
+    from reticent.cli.attacked import targets_of
+
     known = (
         ""
         if found["membership"] == "known"
         else " Labels overlap: people are spread over the groups that may hold them."
     )
     return [
-        f"background: {found['vulnerable']:,} of {found['targets']:,} people learned of by more than t = {found['t']}; the worst "
+        f"background: {found['vulnerable']:,} of {found['targets']:,} {targets_of(found)} learned of by more than t = {found['t']}; the worst "
         f"by {found['worst_risk']:.4f} (bandwidth {found['bandwidth']}, inference {found['posterior']}).{known}"
     ]
 

@@ -22,6 +22,7 @@ def compare(
     attacks: Annotated[str | None, typer.Option("--attacks", metavar="A,B,...|none", help="Which attacks to try; by default all.", show_default=False)] = None,
     no_classification: Annotated[bool, typer.Option("--no-classification", help="Teach no classifiers; otherwise they are taught where the extra `stats` is installed.")] = False,
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="Of everything that is drawn: nothing here is published.")] = 1,
+    budget: Annotated[float | None, typer.Option("--budget", metavar="SECONDS", help="CPU seconds that all of it may take; what there was no time for is named.", show_default=False)] = None,
     csv: Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Write every figure as a CSV.", show_default=False)] = None,
     chart: Annotated[Path | None, typer.Option("--chart", metavar="FILE", help="Draw the frontier of privacy and utility as SVG; needs the extra `charts`.", show_default=False)] = None,
     privacy: Annotated[str, typer.Option("--privacy", metavar="NAME", help="The figure of the chart's height.")] = "attack_gain",
@@ -47,7 +48,7 @@ def compare(
     refuse_chart(chart, privacy, chosen)
     with stages(json) as progress:
         found = measured(
-            read, methods=names(methods), rows=rows, runs=runs, attacks=chosen, seed=seed, progress=progress,
+            read, methods=names(methods), rows=rows, runs=runs, attacks=chosen, seed=seed, budget=budget, progress=progress,
             classification=False if no_classification else None, tables=tables, **parameters,
         )  # fmt: skip
         drawn = None if chart is None else found.chart(privacy, utility).svg

@@ -5,9 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from reticent.errors import some
 from reticent.table.codes_command import as_read
 
 HEAD = ("method", "reachable", "groups", "smallest", "withheld", "expected loss (AIL)")
+VERDICTS = {
+    True: "The promise is reachable by {method}.",
+    False: "The promise IS NOT reachable by {method}.",
+    None: "Whether the promise is reachable by {method} is not known: there was no time to plan.",
+}
 WIDTHS = (26, 9, 9, 9, 9, 19)
 
 
@@ -17,10 +23,8 @@ def told_as_planned(progress: Callable[[str], None]) -> Callable[[Any, Any], Non
 
     def told(outlook: Any, cells: Any) -> None:
         if not seen:
-            verdict = "is reachable" if outlook.reachable else "IS NOT reachable"
-            print(
-                f"{cells.rows:,} rows in {len(cells):,} cells. The promise {verdict} by {outlook.method}.", end="\n\n"
-            )
+            verdict = VERDICTS[outlook.reachable].format(method=outlook.method)
+            print(f"{cells.rows:,} rows in {len(cells):,} cells. {verdict}", end="\n\n")
             print("  " + _line(HEAD), "  " + "─" * (sum(WIDTHS) + 2 * len(WIDTHS) - 2), sep="\n")
         seen.append(outlook)
         print("  " + _line(_cells(outlook)), flush=True)
@@ -37,7 +41,11 @@ def _cells(one: Any) -> tuple[str, ...]:
 
     ail = None if one.ail is None else f"{one.ail:.4f}"
     figures = (one.groups, one.smallest, one.withheld, ail)
-    return (one.method, number(one.reachable), *("" if value is None else number(value) for value in figures))
+    return (
+        one.method,
+        "?" if one.reachable is None else number(one.reachable),
+        *("" if value is None else number(value) for value in figures),
+    )
 
 
 def explained(found: Any, source: Any) -> list[str]:
@@ -54,6 +62,9 @@ def explained(found: Any, source: Any) -> list[str]:
         if why.skipped:
             lines += [f"  {why.skipped} more were not tried, for want of time; --budget SECONDS gives more."]
         lines += _best(why, source)
+    elif why.skipped:
+        said = f"{some(why.skipped, 'other promise', 'was', 'were')} not tried, for want of time"
+        lines += ["", f"{said}; --budget SECONDS gives more."]
     return lines
 
 

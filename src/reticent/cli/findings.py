@@ -13,17 +13,27 @@ VERDICT = {
     "undecided": "The files alone do not show every promise.",
     "differs": "No promise is broken, but the release is NOT what its source or job says.",
 }
+OPEN = "Every promise is kept, but whether the release is that of its source could not be decided."
 READ_OTHERWISE = "A source that is read otherwise than at publication differs too: give --job, or --missing, --delimiter, --encoding."
 UNKNOWN = "not known (see the notes)"
 KEPT = {True: "yes", False: "NO", None: "not shown"}
 
 
-def say_findings(found: Mapping[str, Any]) -> None:
-    """The verdict, each promise with what was asked and achieved, the measures, and what the source adds."""
+def headline(found: Mapping[str, Any], together: str | None = None) -> str:
+    """The verdict of a release alone and, where there are earlier ones of the same people, `together` with them."""
     stated = found["promises"] or found["verdict"] == "differs"
     verdict = VERDICT[found["verdict"]] if stated else "No promise was stated."
+    if found["verdict"] == "undecided" and found["promises"] and all(promise["kept"] for promise in found["promises"]):
+        verdict = OPEN
+    if together is None:
+        return verdict
+    return f"Alone, {verdict[0].lower() if verdict[1:2].islower() else verdict[0]}{verdict[1:-1]}; {together}."
+
+
+def say_findings(found: Mapping[str, Any], together: str | None = None) -> None:
+    """The verdict, each promise with what was asked and achieved, the measures, and what the source adds."""
     withheld = "an unknown number" if found["withheld"] is None else f"{found['withheld']:,}"
-    say(f"{found['rows']:,} rows in {found['groups']:,} groups, {withheld} withheld. {verdict}")
+    say(f"{found['rows']:,} rows in {found['groups']:,} groups, {withheld} withheld. {headline(found, together)}")
     if found["promises"]:
         say("")
         say_table(("promise", "asked", "achieved", "kept", "evidence"), map(_promise, found["promises"]), indent=2)
@@ -51,6 +61,8 @@ def say_findings(found: Mapping[str, Any]) -> None:
             say("", f"{promise['model']} is not shown: {promise['why']}.")
     for line in found.get("notes", ()):
         say("", f"Note: {line}")
+    if page := found.get("page"):
+        say("", page["says"])
     if identity := found.get("identity"):
         say("", identity["says"])
 

@@ -28,7 +28,8 @@ def init(
 ) -> None:  # fmt: skip
     """Draft a commented job file: guessed types, a proposed role for each column, risky columns named.
 
-    It shows column names and counts, never a value.
+    It shows column names and counts, never a value but codes that files use for missing. Of more than a million rows that many are
+    looked at, evenly spread.
     """
     from reticent.cli.output import new_file
     from reticent.cli.printing import say, say_json, say_table, stages
@@ -56,6 +57,8 @@ def init(
         for c in found.columns
     )
     say_table(("column", "type", "distinct", "missing", "proposed role", "risk"), rows)
+    if found.sampled:
+        say("", found.sampled)
     say("", f"Not looked at: {NOT_LOOKED_AT}.")
     say("", f"{target} is a draft: confirm each role in it, then `reticent check {target}`.")
 
@@ -67,4 +70,5 @@ def _facts(found) -> dict:
          **({"hierarchy": dict(c.hierarchy), "suits": c.suits} if c.suits else {})}
         for c in found.columns
     ]  # fmt: skip
-    return {"rows": found.rows, "columns": columns}
+    looked_at = {} if found.looked_at is None else {"looked_at": found.looked_at}
+    return {"rows": found.rows, **looked_at, "columns": columns}

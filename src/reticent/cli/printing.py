@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from reticent.cli.stages import TOLD
 from reticent.cli.stages import stages as stages
 from reticent.cli.visible import in_json, one_line, visible
 
@@ -17,8 +18,8 @@ def say(*lines: str) -> None:
 
 
 def note(line: str) -> None:
-    """A line for the person at the keyboard that is no part of the result."""
-    print(visible(line), file=sys.stderr)
+    """A line for the person at the keyboard that is no part of the result; on stdout where stderr is a log, which travels."""
+    print(visible(line), file=sys.stdout if TOLD.stderr_is_log else sys.stderr)
 
 
 def say_json(value: Any) -> None:

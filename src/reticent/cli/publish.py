@@ -53,12 +53,12 @@ def publish(
     (reticent-owner, or RETICENT_OWNER) keeps its digest, its audit and its job; your ledger (RETICENT_LEDGER) notes
     which rows were published. Both stay with you.
     """
-    from reticent.cli.findings import say_findings
+    from reticent.cli.findings import headline, say_findings
     from reticent.cli.printing import note, say, say_json, stages
     from reticent.job import Job
     from reticent.owner.ledger import Ledger
     from reticent.owner.places import notes_folder, owner_folder
-    from reticent.owner.together import no_longer_promised
+    from reticent.owner.together import lost_together, no_longer_promised
     from reticent.publish import publish as publish_job
 
     wanted, worker = Job.read(job), engine_at(engine, master, regions)
@@ -70,11 +70,23 @@ def publish(
         )
     with stages(json) as progress:
         how: dict[str, Any] = {"seed": seed, "force": force, "again": again, "ledger": ledger, "engine": worker}
-        release = publish_job(wanted, to=output, **how, progress=progress)
+        said_before: list[str] = []
+
+        def warn(sentence: str) -> None:
+            said_before.append(sentence)
+            if not json:
+                note(f"Note: {sentence}")
+
+        release = publish_job(wanted, to=output, **how, progress=progress, warn=warn)
     found, owner = release.audited.to_dict(), owner_folder(output)
-    together = no_longer_promised(Ledger.of(ledger).together_with(output))
+    noted = Ledger.of(ledger).together_with(output)
+    together = no_longer_promised(noted)
     if json:
-        said = {"notices": list(release.notices), "together": together}
+        said = {
+            "notices": list(release.notices),
+            "headline": headline(found, lost_together(noted)),
+            "together": together,
+        }
         say_json(
             {
                 "release": str(output),
@@ -87,10 +99,11 @@ def publish(
         )
         return None
     say(f"Published {output}.", "")
-    say_findings(found)
+    say_findings(found, lost_together(noted))
     say("", f"Digest  {release.digest}", f"Yours   {owner} (never hand it out)")
     say(f"Check   reticent audit {output} --expect-digest $(cat {notes_folder(output) / 'digest.txt'})")
-    for line in (*few(release.notices, notes_folder(output) / "README.md"), *together):
+    later = [line for line in release.notices if line not in said_before]
+    for line in (*few(later, notes_folder(output) / "README.md"), *together):
         note(f"Note: {line}")
     if release.manifest.formulas == "present":
         note(

@@ -24,6 +24,7 @@ def query(
     by: Annotated[str, typer.Option("--by", metavar="inversion|em", help="How redrawn values are reconstructed.")] = "inversion",
     file: Annotated[Path | None, typer.Option("--file", metavar="FILE", help="A file of questions, a semicolon after each, instead of SQL.", show_default=False)] = None,
     source: Annotated[str | None, typer.Option("--source", metavar="DATA", help="With --file: the data it was made from; true answers and errors stand beside.", show_default=False)] = None,
+    time_limit: Annotated[float, typer.Option("--time-limit", metavar="SECONDS", help="CPU seconds that a question may take.")] = 60.0,
     json: Json = False,
 ) -> None:  # fmt: skip
     """Ask a release in SQL: an estimate with the least and the greatest value that is possible, or a standard error.
@@ -38,7 +39,7 @@ def query(
         raise RequestError(f"There is no release folder {release}.", attempt="the folder that `reticent publish` made.")
     opened = open_release(release)
     if question is None or file is not None or source is not None:
-        _list(opened, question, file, source, (level, by), json)
+        _list(opened, question, file, source, {"level": level, "by": by, "time_limit": time_limit}, json)
         return
     if print_sql is not None:
         text = opened.sql(question, print_sql, table)
@@ -52,7 +53,7 @@ def query(
 
         found = ask_at(opened.manifest, question, at, table)
     else:
-        found = opened.query(question, level=level, by=by)
+        found = opened.query(question, level=level, by=by, time_limit=time_limit)
     answers = found if isinstance(found, list) else [found]
     if json:
         say_json([one.to_dict() for one in answers] if isinstance(found, list) else found.to_dict())
@@ -61,7 +62,7 @@ def query(
 
 
 def _list(
-    opened: Any, question: str | None, file: Path | None, source: str | None, how: tuple[float, str], json: bool
+    opened: Any, question: str | None, file: Path | None, source: str | None, how: dict[str, Any], json: bool
 ) -> None:
     """Every question of a file; with the source, what is true and how far answers are off."""
     from reticent.cli.printing import say, say_json
@@ -74,7 +75,7 @@ def _list(
         )
     from reticent.query.listed import summed_up
 
-    found = opened.measure(file, source, level=how[0], by=how[1])
+    found = opened.measure(file, source, **how)
     if json:
         say_json(found)
         return
@@ -102,6 +103,8 @@ def _rows(rows: list[dict[str, Any]]) -> None:
     from reticent.cli.printing import number, say, say_table
 
     notes = list(dict.fromkeys(row.pop("note") for row in rows if "note" in row))
+    for row in rows:
+        row.pop("rest", None)
     names = list(dict.fromkeys(name for row in rows for name in row))
     if not rows:
         say("No row is selected.")
@@ -114,6 +117,17 @@ def _rows(rows: list[dict[str, Any]]) -> None:
 def _shown(value: Any, number: Any) -> str:
     if value is None:
         return "NULL"
+    if isinstance(value, dict):
+        return _show_published(value, number)
     if isinstance(value, list):
         return " to ".join(number(end) for end in value)
     return number(value) if isinstance(value, int | float) and not isinstance(value, bool) else str(value)
+
+
+def _show_published(answer: dict[str, Any], number: Any) -> str:
+    """The answer about published rows in one cell: the estimate, and the bounds where they are others."""
+    estimate, ends = answer.get("estimate"), [answer.get(side) for side in ("lower", "upper")]
+    shown = _shown(estimate, number)
+    if ends == [None, None] or ends == [estimate, estimate]:
+        return shown
+    return f"{shown} ({' to '.join('-' if end is None else number(end) for end in ends)})"

@@ -22,6 +22,9 @@ def report(
     internal: Annotated[bool, typer.Option("--internal", help="The owner's edition, with risks, attacks and losses: needs --source, and goes to the owner's folder.")] = False,
     source: Annotated[str | None, typer.Option("--source", metavar="DATA", help="With --internal: the data it was made from.", show_default=False)] = None,
     job: Annotated[Path | None, typer.Option("--job", metavar="JOB", help="With --internal: a job that says how the source is read.", show_default=False)] = None,
+    budget: Annotated[
+        float | None, typer.Option("--budget", metavar="SECONDS", help="With --internal: CPU seconds for attacks, the cheap ones first; by default 60, or more for large data.", show_default=False)
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
     missing: Missing = None,
     delimiter: Delimiter = None,
@@ -54,7 +57,7 @@ def report(
             "The internal edition compares the release with the data it was made from, and none is given.",
             attempt="--internal --source DATA.",
         )
-    if not internal and (source is not None or job is not None or missing or how):
+    if not internal and (source is not None or job is not None or budget is not None or missing or how):
         raise RequestError(
             "The public edition is made from the folder alone.",
             attempt="--internal, or leaving --source and the rest out.",
@@ -66,7 +69,7 @@ def report(
         given["source"] = reading_of(release, source, as_job, missing=tuple(missing or ()), how=how)[0]
     with stages(json) as progress:
         progress("reading the release")
-        found = made(release, progress=progress, **given)
+        found = made(release, progress=progress, budget=budget, **given)
         progress(Step("drawing", 0.85))
         text = found.text(form)
     if internal:

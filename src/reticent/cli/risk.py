@@ -24,6 +24,9 @@ def risk(
     population: Annotated[
         Path | None, typer.Option("--population", metavar="DATA", help="A population table with the same columns: adds the journalist.", show_default=False)
     ] = None,
+    person: Annotated[
+        str | None, typer.Option("--person", metavar="COLUMN", help="The column that says whose a row is: persons are counted. By default the job's, or the owner's job's.", show_default=False)
+    ] = None,
     threshold: Annotated[str, typer.Option("--threshold", metavar="SHARE", help="A record is at risk where its risk is above this share.")] = "0.2",
     missing: Missing = None,
     delimiter: Delimiter = None,
@@ -36,9 +39,10 @@ def risk(
 ) -> None:  # fmt: skip
     """Measure re-identification risk: prosecutor, journalist, marketer; records at risk, unique records, which columns identify best.
 
-    A record's risk is one over the number of people it could be. It says nothing about sensitive values: see `reticent attack`.
+    A record's risk is one over the number of people it could be, persons being counted where they have several rows. It says nothing about sensitive values: see `reticent attack`.
     """
     from reticent.audit.risk import risk as measure
+    from reticent.audit.risk import risk_before
     from reticent.cli.printing import say, say_json, stages
     from reticent.errors import JobError, RequestError, SourceUnreachable
     from reticent.job import Job
@@ -60,7 +64,10 @@ def risk(
     if how and table.is_dir() and source is None:
         named = ", ".join(f"--{name}" for name in how)
         raise RequestError(f"{named} say how the source is read, and none is given.", attempt="--source DATA.")
-    given: dict[str, Any] = {"population": population, "threshold": limit, "missing": marks}
+    naming = None if person is None else [name.strip() for name in person.split(",") if name.strip()]
+    if naming and table.is_dir() and source is None:
+        raise RequestError("--person is a column of a table, and a release has none.", attempt="--source DATA.")
+    given: dict[str, Any] = {"population": population, "threshold": limit, "missing": marks, "person": naming}
     subject: Any = table if table.is_dir() else reading_of(None, table, as_job, missing=marks, how=how)[0]
     with stages(json) as progress:
         progress("counting")
@@ -68,19 +75,13 @@ def risk(
         before = None
         if source is not None:
             read = reading_of(table, source, as_job, missing=marks, how=how)[0]
-            before = measure(read, quasi=_published(table), **given)
+            before = risk_before(table, read, job=as_job, **given)
     if json:
         say_json(after.to_dict() if before is None else {"before": before.to_dict(), "after": after.to_dict()})
         return
     if before is not None:
         say("Before, in the source:", "", *_lines(before), "", "After, in the release:", "")
     say(*_lines(after))
-
-
-def _published(release: Path) -> list[str]:
-    from reticent.release.bundle import read_manifest
-
-    return [column.name for column in read_manifest(release).named("quasi-identifying")]
 
 
 def _lines(found: Any) -> list[str]:

@@ -1,6 +1,6 @@
 """What a command tells while it works: a live line on a terminal, lines where stderr is piped, and a log if asked.
 
-A stage is named by words of ours and never by a value, so that a log can be kept.
+A stage is named by words of ours and never by a value or a finding, so that a log can be kept.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from reticent.cli.far import Far
 from reticent.cli.visible import visible
 from reticent.errors import RequestError
 from reticent.redaction import redacted
-from reticent.step import done_of
+from reticent.step import done_of, finding_of
 
 FLAGS = ("--quiet", "--log-json")
 FILE = "--log"
@@ -51,6 +51,11 @@ class Telling:
     @property
     def logs(self) -> bool:
         return self.as_json or self.file is not None
+
+    @property
+    def stderr_is_log(self) -> bool:
+        """Whether stderr holds one JSON object a line, for a program that collects them."""
+        return self.as_json and self.file is None
 
 
 TOLD = Telling()
@@ -147,6 +152,8 @@ def _live() -> Iterator[Callable[[str], None]]:
 
         def show(stage: str) -> None:
             far.reach(done_of(stage), time.monotonic())
-            progress.update(task, description=visible(redacted(stage)), refresh=True)
+            finding = finding_of(stage)
+            shown = f"{stage}, {finding}" if finding else stage
+            progress.update(task, description=visible(redacted(shown)), refresh=True)
 
         yield show

@@ -57,4 +57,4 @@ def _value(text: str) -> Any:
 
 def _plain(number: Fraction) -> Any:
     """A whole number, or one as a job file would say it."""
-    return int(number) if number.denominator == 1 else number
+    return int(number) if number == int(number) else number

@@ -14,21 +14,31 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from reticent import catalogue
+from reticent.budget import Clock
 from reticent.compare.candidates import Candidate, candidates, method_names, named
 from reticent.compare.comparison import Comparison
 from reticent.compare.foreign import of_tables, tables_given
 from reticent.compare.measured import of_candidate, of_source, of_trivial
 from reticent.compare.setting import Setting
 from reticent.compare.trivial import trivials
-from reticent.door import called, door, flag, names, optional, whole
+from reticent.door import called, door, flag, names, optional, seconds, whole
 from reticent.errors import RequestError, suggest
 from reticent.job import Job
 from reticent.table import source as sources
+from reticent.table.source_types import has_types
 from reticent.utility.learners import stats
 
 
-@door(methods=optional(names), rows=optional(whole), runs=whole, attacks=optional(names), classification=optional(flag),
-      seed=whole, progress=called)  # fmt: skip
+@door(
+    methods=optional(names),
+    rows=optional(whole),
+    runs=whole,
+    attacks=optional(names),
+    classification=optional(flag),
+    seed=whole,
+    budget=optional(seconds),
+    progress=called,
+)
 def compare(
     jobs: Any,
     *,
@@ -40,6 +50,7 @@ def compare(
     classification: bool | None = None,
     tables: Mapping[str, Any] | None = None,
     seed: int = 1,
+    budget: float | None = None,
     progress: Callable[[str], None] = lambda stage: None,
     **parameters: Sequence[Any],
 ) -> Comparison:
@@ -47,28 +58,41 @@ def compare(
 
     `rows`: on so many rows drawn at random; `runs`: how often everything is drawn again, for the spread; `attacks`: which (all, or
     none by an empty list); `classification` None: where the extra `stats` is installed; `tables`: plain tables by name (paths or
-    frames) that other tools made of the same rows.
+    frames) that other tools made of the same rows; `budget`: CPU seconds that all of it may take, and what there was no time for
+    is named with the reason.
     """
     listed, beside = candidates(jobs, method_names(methods), parameters), tables_given(tables)
-    setting = setting_of(next(iter(named(jobs).values())), frame, rows, runs, attacks, classification, seed, progress)
+    setting = setting_of(
+        next(iter(named(jobs).values())), frame, rows, runs, attacks, classification, seed, progress, budget
+    )
     first = next(iter(named(jobs).values()))
     return measured_all(listed, setting, first, lambda: of_tables(beside, first, setting, rows is not None))
 
 
-def setting_of(job: Job, frame: Any, rows: int | None, runs: int, attacks: Sequence[str] | None, classification: bool | None,
-               seed: int, progress: Callable[[str], None]) -> Setting:  # fmt: skip
+def setting_of(
+    job: Job,
+    frame: Any,
+    rows: int | None,
+    runs: int,
+    attacks: Sequence[str] | None,
+    classification: bool | None,
+    seed: int,
+    progress: Callable[[str], None],
+    budget: float | None = None,
+) -> Setting:
     """What all candidates share; what is asked for is looked at before any data is read."""
     if runs < 1 or (rows is not None and rows < 10):
         raise RequestError("A comparison has 1 run or more, on 10 rows or more.", attempt="runs=3, rows=10_000.")
     if seed < 0:
         raise RequestError("A seed is a whole number from 0 on.", attempt="seed=1.")
     chosen, learning = _attacks(attacks), _learning(classification)
+    clock = None if budget is None else Clock(budget)
     progress("reading")
     people = sources.collect(sources.scan(job.source, frame), "Reading the source")
     of = len(people)
     if rows is not None and rows < of:
         people = people.sample(rows, seed=seed)
-    return Setting(people, runs, seed, chosen, learning, progress, of)
+    return Setting(people, runs, seed, chosen, learning, progress, of, has_types(job.source, frame), clock)
 
 
 def measured_all(
@@ -76,8 +100,10 @@ def measured_all(
 ) -> Comparison:
     """Every candidate, then the yardsticks, of the columns as the first job declares them."""
     _, cells, _ = setting.coded(job)
-    rows = [*beside(), *(of_candidate(candidate, setting) for candidate in listed)]
-    rows += [of_trivial(trivial, setting, job) for trivial in trivials(cells)]
+    yardsticks = [
+        of_trivial(trivial, setting, job) for trivial in trivials(cells)
+    ]  # first: a budget is used by the others
+    rows = [*beside(), *(of_candidate(candidate, setting) for candidate in listed), *yardsticks]
     rows.append(of_source(cells, setting, job))
     return Comparison(tuple(rows), len(setting.frame), setting.runs, setting.seed, setting.of)
 

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from reticent import catalogue
-from reticent.attacks import attack
+from reticent.attacks.series import run_attacks
 from reticent.compare.candidates import Candidate
 from reticent.compare.cost import measured
 from reticent.compare.setting import Setting, spread
 from reticent.compare.trivial import Trivial, source_achieved, trivials
-from reticent.errors import JobError, PromiseUnreachable, RequestError, ReticentError
+from reticent.errors import JobError, PromiseUnreachable, ReticentError
 from reticent.job import Job
 from reticent.opened import Release
 from reticent.publish import publish
 from reticent.report.attacked import assumed
 from reticent.table.cells import Cells
+from reticent.time_limit import TimeLimitReached
 from reticent.utility.answering import Ask, answering, of_sight
 from reticent.utility.classification import taught_by
 from reticent.utility.questions import average_errors, count_errors
@@ -26,25 +27,39 @@ from reticent.utility.rows import row_loss
 
 TOLD = {"background": {"bandwidth": "0.3", "t": "0.2"}}
 """How much is known beforehand and what counts as learned, of an adversary that no promise speaks of."""
+NO_TIME = "There was no time left for it in the budget: a greater one (--budget), or fewer rows (--rows)."
 CANDIDATE, TRIVIAL, SOURCE = "candidate", "trivial", "source"
 
 
 def of_candidate(candidate: Candidate, setting: Setting) -> dict[str, Any]:
-    """A row; where the promise is out of reach, or the method cannot keep it, its reason."""
+    """A row; where the promise is out of reach, the method cannot keep it or there is no time left, its reason."""
+    try:
+        return setting.run(lambda: _of_candidate(candidate, setting))
+    except TimeLimitReached:
+        return {**_row_of(candidate), "reached": False, "why": NO_TIME}
+
+
+def _row_of(candidate: Candidate) -> dict[str, Any]:
     kind = catalogue.METHODS[candidate.method].kind
-    row: dict[str, Any] = {"name": candidate.name, "role": CANDIDATE, "method": candidate.method, "kind": kind,
+    return {"name": candidate.name, "role": CANDIDATE, "method": candidate.method, "kind": kind,
                            "parameters": dict(candidate.chosen), "gives_up": catalogue.KINDS[kind].gives_up}  # fmt: skip
+
+
+def _of_candidate(candidate: Candidate, setting: Setting) -> dict[str, Any]:
+    row = _row_of(candidate)
     if candidate.job is None:
         return {**row, "reached": False, "why": candidate.why}
     row["job"] = {
         name: part for name, part in candidate.job.to_dict().items() if name in ("promise", "method", "prepare")
     }
-    releases = []
+    releases: list[tuple[Release, Any]] = []
     try:
         for seed in setting.seeds():
+            if releases and not setting.suffices(releases[-1][1].seconds):
+                break  # fewer runs: the figures say of how many they are
             setting.progress(f"{candidate.name}: publishing to nowhere")
             with measured() as cost:
-                release = publish(candidate.job, frame=setting.frame, seed=seed)
+                release = publish(candidate.job, frame=setting.handed(setting.frame), seed=seed)
             releases.append((release, cost))
     except (PromiseUnreachable, JobError) as error:
         if isinstance(error, JobError) and not candidate.listed:
@@ -74,21 +89,46 @@ def audited(found: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def attacked(release: Any, setting: Setting, name: str, promised: Sequence[str], **roles: Any) -> dict[str, Any]:
-    """What every attack reached; why those did not run that do not apply.  `roles` describe a plain table."""
-    found, left = {}, {}
-    for adversary in setting.attacks:
-        setting.progress(f"{name}: attacking as {adversary}")
-        needs: dict[str, Any] = {"source": setting.frame} if catalogue.ATTACKS[adversary].needs_source else {}
-        try:
-            told = {
-                **_told(adversary, promised),
-                **(assumed(release, adversary) if isinstance(release, Release) else {}),
-            }
-            outcome = attack(release, name=adversary, **needs, **roles, **told).to_dict()
-        except RequestError as error:
-            left[adversary] = error.what
-            continue
-        found[adversary] = {**_outcome(outcome), "spoken_of": catalogue.ATTACKS[adversary].spoken_of(promised)}
+    """What every attack reached; why those did not run that do not apply.  `roles` describe a plain table.
+
+    Controls are not computed: a comparison has its own yardsticks.
+    """
+
+    def how(adversary: str) -> dict[str, Any]:
+        stated = assumed(release, adversary) if isinstance(release, Release) else {}
+        return {**_told(adversary, promised), **stated}
+
+    given = {"job": None, "quasi": None, "sensitive": None, "hierarchy": None, **roles}
+    return _attack(release, setting.frame, setting, how, promised, given, f"{name}: ")
+
+
+def _attack(
+    release: Any,
+    source: Any,
+    setting: Setting,
+    how: Callable[[str], Mapping[str, Any]],
+    promised: Sequence[str],
+    roles: Mapping[str, Any] | None = None,
+    said: str = "",
+) -> dict[str, Any]:
+    series = run_attacks(
+        release,
+        source,
+        setting.attacks,
+        roles=roles,
+        how=how,
+        budget=setting.seconds_left(),
+        control=False,
+        progress=lambda step: setting.progress(f"{said}{step}") if said else None,
+    )
+    found = {}
+    for outcome in series.outcomes:
+        told = outcome.to_dict()
+        found[told["attack"]] = {
+            **_outcome(told),
+            "spoken_of": catalogue.ATTACKS[told["attack"]].spoken_of(promised),
+        }
+    left = {adversary: why for why, names in series.skipped.items() for adversary in names}
     return {"attacks": found, "attacks_left_out": left}
 
 
@@ -116,7 +156,7 @@ def _useful(candidate: Candidate, releases: list[Release], setting: Setting) -> 
 
 def asked_of(asks: Sequence[Ask], cells: Cells, setting: Setting) -> dict[str, Any]:
     """Errors of each run's answers, and how the columns of the first run resemble the source's."""
-    runs = [_asked(ask, cells, seed) for ask, seed in zip(asks, setting.seeds(), strict=True)]
+    runs = [_asked(ask, cells, seed) for ask, seed in zip(asks, setting.seeds()[: len(asks)], strict=True)]
     return _joined(runs) | resemblance(asks[0], cells)
 
 
@@ -146,7 +186,7 @@ def _learned(candidate: Candidate, setting: Setting) -> dict[str, Any]:
     for seed in setting.seeds():
         setting.progress(f"{candidate.name}: learning")
         try:
-            release = publish(candidate.job, frame=setting.taught(seed), seed=seed)
+            release = publish(candidate.job, frame=setting.handed(setting.taught(seed)), seed=seed)
             runs.append(taught_by(release, setting.exam(candidate.job, seed)))
         except ReticentError as error:
             return {"classification": {}, "classification_left_out": error.what}
@@ -158,18 +198,18 @@ def _accuracies(runs: list[dict[str, float]]) -> dict[str, Any]:
 
 
 def of_trivial(trivial: Trivial, setting: Setting, job: Job) -> dict[str, Any]:
-    """A yardstick, measured as a release is."""
+    """A yardstick, measured as a release is; where there is no time left, the reason."""
+    try:
+        return setting.run(lambda: _of_trivial(trivial, setting, job))
+    except TimeLimitReached:
+        return {"name": trivial.name, "role": TRIVIAL, "gives_up": trivial.gives_up, "reached": False, "why": NO_TIME}
+
+
+def _of_trivial(trivial: Trivial, setting: Setting, job: Job) -> dict[str, Any]:
     setting.progress(f"{trivial.name}: measuring")
     row: dict[str, Any] = {"name": trivial.name, "role": TRIVIAL, "gives_up": trivial.gives_up, "reached": True, "why": "",
                            "rows": trivial.cells.rows, "privacy": trivial.achieved, "row_loss": spread([trivial.row_loss])}  # fmt: skip
-    found, left = {}, {}
-    for adversary in setting.attacks:
-        try:
-            outcome = attack(trivial, name=adversary, **_told(adversary, ())).to_dict()
-            found[adversary] = {**_outcome(outcome), "spoken_of": []}
-        except RequestError as error:
-            left[adversary] = error.what
-    row |= {"attacks": found, "attacks_left_out": left}
+    row |= _attack(trivial, None, setting, lambda adversary: _told(adversary, ()), ())
     row |= asked_of([of_sight(trivial.sight)] * setting.runs, trivial.cells, setting)
     if setting.learning:
         exams = [setting.exam(job, seed) for seed in setting.seeds()]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import polars as pl
 
+from reticent.budget import Clock
 from reticent.errors import RequestError
 from reticent.job import Job
 from reticent.publish import read
@@ -16,9 +17,11 @@ from reticent.table import beside
 from reticent.table.cells import Cells
 from reticent.table.codec import COUNT, encode_cells
 from reticent.table.roles import Role, with_role
-from reticent.table.source import collect
+from reticent.table.source import TextRows, collect
+from reticent.time_limit import run_within
 from reticent.utility.classification import Exam
 
+T = TypeVar("T")
 HELD_BACK = 0.2
 """The share of people that no release is made of when classification is measured: they are asked about."""
 
@@ -34,6 +37,24 @@ class Setting:
     learning: bool
     progress: Callable[[str], None]
     of: int  # the rows of the source, of which `frame` may be a part
+    has_types: bool = True  # as a CSV has not
+    clock: Clock | None = None  # where all of it has a budget
+
+    def handed(self, rows: pl.DataFrame) -> Any:
+        """Rows as `publish` takes them for a frame: those of a CSV are marked as such."""
+        return rows if self.has_types else TextRows(rows)
+
+    def seconds_left(self) -> float | None:
+        """CPU seconds of the budget that are left; None where there is none."""
+        return None if self.clock is None else self.clock.remaining()
+
+    def run(self, function: Callable[[], T]) -> T:
+        """What the function returns, or `TimeLimitReached` when the budget is used."""
+        return function() if self.clock is None else run_within(self.clock.remaining(), function)
+
+    def suffices(self, seconds: float) -> bool:
+        """Whether there is time for something that takes so many CPU seconds, and as much again for measuring it."""
+        return self.clock is None or 2 * seconds < self.clock.remaining()
 
     def seeds(self) -> list[int]:
         return [self.seed + run for run in range(self.runs)]
@@ -49,7 +70,7 @@ class Setting:
 
     def coded(self, job: Job) -> tuple[pl.DataFrame, Cells, np.ndarray]:
         """The rows as a job reads them, their cells, and the cell of each row."""
-        lazy, columns = read(job, self.frame)
+        lazy, columns = read(job, self.handed(self.frame))
         keys = [*with_role(columns, Role.QUASI), *with_role(columns, Role.SENSITIVE)]
         if len(with_role(columns, Role.SENSITIVE)) != 1:
             raise RequestError(

@@ -5,6 +5,9 @@ from reticent.door.entering import door as door
 from reticent.door.entering import kind_of as kind_of
 from reticent.door.entering import optional as optional
 from reticent.door.entering import refuse as refuse
+from reticent.door.parameters import check_parameters as check_parameters
+from reticent.door.parameters import exact as exact
+from reticent.door.parameters import whole_number as whole_number
 from reticent.door.plain import a_list as a_list
 from reticent.door.plain import called as called
 from reticent.door.plain import flag as flag

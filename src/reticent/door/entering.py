@@ -16,6 +16,7 @@ from inspect import BoundArguments, Signature, signature
 from typing import Any, ParamSpec, TypeVar
 
 from reticent.errors import JobError, OutOfMemory, RequestError, suggest
+from reticent.forking import refuse_forked_child
 
 Check = Callable[[Any, str], Any]
 Given = ParamSpec("Given")
@@ -30,6 +31,7 @@ def door(**checks: Check) -> Callable[[Callable[Given, Result]], Callable[Given,
 
         @wraps(function)
         def entered(*args: Given.args, **kwargs: Given.kwargs) -> Result:
+            refuse_forked_child()
             bound = _bound(function, shape, args, kwargs)
             for name, value in bound.arguments.items():
                 if name in checks:

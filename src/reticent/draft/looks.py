@@ -9,7 +9,8 @@ import polars as pl
 
 from reticent.table import source as sources
 from reticent.table.roles import Column
-from reticent.table.written import NUMBERS, expression
+from reticent.table.sentinels import find_far_values
+from reticent.table.written import NUMBERS, expression, units_of
 
 MARKS = (
     "?", "NA", "N/A", "na", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "None", "none", "-", ".",
@@ -46,6 +47,9 @@ class Look:
     misfit: int = 0
     other: str | None = None
     free: bool = False
+    codes: tuple[str, ...] = ()  # numbers that stand for "missing" by their looks, as they are written
+    code_rows: int = 0  # that hold one of them
+    far: int = 0  # rows that hold another value that stretches the range
 
     @property
     def distinct(self) -> int:
@@ -57,7 +61,37 @@ class Look:
         return Column("quasi-identifying", self.type, format=None if self.misfit else self.format)
 
 
-def look(column: pl.Series) -> Look:
+def look(column: pl.Series, *, typed: bool = False) -> Look:
+    """What a column looks like.  `typed`: its source says what is text, and text that spells numbers holds codes."""
+    found = _look(column, typed=typed)
+    return _without_codes(found, column) if found.type == "numeric" and found.format is None else found
+
+
+def _without_codes(found: Look, column: pl.Series) -> Look:
+    """The same without numbers that stand for "missing", which would stretch its range."""
+    written = found.values.cast(pl.String)
+    numbers = pl.DataFrame({"text": written, "number": written.str.strip_chars().cast(pl.Float64, strict=False)})
+    numbers = numbers.filter(pl.col("number").is_finite()).unique("number", maintain_order=True).sort("number")
+    if len(numbers) < 3:
+        return found
+    rows = column.cast(pl.String).value_counts(name="rows").rename({column.name: "text"})
+    counts = numbers.join(rows, on="text", how="left", maintain_order="left")["rows"].fill_null(0).to_numpy()
+    far = find_far_values(found.name, numbers["text"].to_list(), numbers["number"].to_numpy(), counts)
+    if far is None:
+        return found
+    is_code = written.is_in(list(far.codes))
+    held = int(rows.filter(pl.col("text").is_in(list(far.codes)))["rows"].sum())
+    return replace(
+        found,
+        values=found.values.filter(~is_code),
+        codes=far.codes,
+        code_rows=held,
+        missing=found.missing + held,
+        far=far.rows - held,
+    )
+
+
+def _look(column: pl.Series, *, typed: bool) -> Look:
     column = column.cast(pl.String) if sources.is_text(column.dtype) else column
     counted = column.drop_nulls().value_counts(name="\x00rows")
     values = counted[column.name] if len(counted) else column.drop_nulls()
@@ -75,7 +109,7 @@ def look(column: pl.Series) -> Look:
         most=cast("int", kept["\x00rows"].max() or 0),
         marks=tuple(marked[column.name].to_list()),
     )
-    return _read_text(found) if found.distinct else found
+    return _read_text(found, typed=typed) if found.distinct else found
 
 
 def typed(found: Look) -> pl.Series:
@@ -86,14 +120,14 @@ def typed(found: Look) -> pl.Series:
     return found.values if read is None else found.values.to_frame().select(read)[found.name]
 
 
-def _read_text(found: Look) -> Look:
+def _read_text(found: Look, *, typed: bool) -> Look:
     values = found.values
     if values.str.contains(NUMBER).all() and not values.str.contains(_PADDED).any():
-        return replace(found, type="numeric")
+        return found if typed else replace(found, type="numeric")
     if _unread(values, "date", None) == 0:
         return replace(found, type="date")
     amounts = values.str.contains(_AMOUNT).any() and values.str.contains(r"^[^A-Za-z]*\d").all()
-    for format in NUMBERS if amounts else ():
+    for format in NUMBERS if amounts and len(units_of(values)) < 2 else ():
         if _unread(values, None, format) == 0 and not values.str.contains(_PADDED).any():
             return replace(found, type="numeric", format=format)
     if values.str.contains(r"\d").mean() or 0:

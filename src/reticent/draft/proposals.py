@@ -11,6 +11,7 @@ import polars as pl
 
 from reticent.draft.looks import Look, typed
 from reticent.draft.names import identifies, numbers_person
+from reticent.errors import some
 from reticent.table.builders.proposal import propose, round_width
 from reticent.table.roles import Role
 
@@ -113,7 +114,15 @@ def _proposal(found: Look, role: Role, why: str, risk: str = "") -> Proposal:
 
 
 def _fit(found: Look) -> str:
-    """What does not read by the format that fits most, and what else does."""
+    """What does not read by the format that fits most, what else does, and which numbers stand apart."""
+    if found.codes:
+        many = some(found.code_rows, "row", "holds", "hold")
+        return f"; {many} a number that files use for missing: see `missing` above, bands are proposed without it"
+    if found.far:
+        many = some(found.far, "row", "holds", "hold")
+        return (
+            f"; {many} a number several ranges away from all others: a code for missing, or `top` and `bottom` bound it"
+        )
     if found.misfit:
         return f'; {found.format} reads all but {found.misfit:,} of its distinct values: mend them, then format = "{found.format}"'
     return f'; every value reads as "{found.other}" too' if found.other else ""

@@ -20,6 +20,7 @@ from reticent.recipe.recipe import Recipe
 from reticent.release.rows import Pieces
 from reticent.step import Progress as Progress
 from reticent.table.beside import Beside
+from reticent.table.carried import CarriedCounts
 from reticent.table.cells import Cells
 from reticent.table.roles import Column
 from reticent.table.source import Source
@@ -78,6 +79,9 @@ class Engine(Protocol):
 
     def typed(self, rows: Any, columns: Mapping[str, Column]) -> Any:
         """The rows with each column as it is declared: dates and numbers read, carried numbers rounded."""
+
+    def count_carried(self, rows: Any, columns: Mapping[str, Column]) -> CarriedCounts:
+        """What is counted of carried values in rows as `scan` gives them, before they are rounded."""
 
     def look(self, rows: Any, columns: Mapping[str, Column], how: Working = PLAINLY) -> Beside:
         """What stands beside the cells: carried and identifying columns; refused where they tell too much."""

@@ -25,6 +25,7 @@ from reticent.recipe.recipe import Recipe
 from reticent.release.rows import Whole
 from reticent.table import beside
 from reticent.table import source as sources
+from reticent.table.carried import CarriedCounts, count_carried
 from reticent.table.codec import COUNT, encode_cells
 from reticent.table.roles import Column, Role, with_role
 from reticent.table.source import Source, collect, is_text
@@ -165,6 +166,9 @@ class Local:
 
     def typed(self, rows: pl.LazyFrame, columns: Mapping[str, Column]) -> pl.LazyFrame:
         return typed(rows, columns)
+
+    def count_carried(self, rows: pl.LazyFrame, columns: Mapping[str, Column]) -> CarriedCounts:
+        return count_carried(rows, columns)
 
     def look(self, rows: pl.LazyFrame, columns: Mapping[str, Column], how: Working = PLAINLY) -> beside.Beside:
         return beside.look(rows, columns)

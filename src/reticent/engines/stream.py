@@ -31,6 +31,7 @@ from reticent.recipe.recipe import Recipe
 from reticent.release.rows import PIECE, Beside, Piece
 from reticent.table import beside
 from reticent.table import source as sources
+from reticent.table.carried import CarriedCounts, count_carried
 from reticent.table.roles import Column, Role, with_role
 from reticent.table.source import Source, batches, is_text
 from reticent.table.spanned import together
@@ -75,6 +76,9 @@ class Stream:
 
     def typed(self, rows: pl.LazyFrame, columns: Mapping[str, Column]) -> pl.LazyFrame:
         return typed(rows, columns)
+
+    def count_carried(self, rows: pl.LazyFrame, columns: Mapping[str, Column]) -> CarriedCounts:
+        return count_carried(rows, columns)
 
     def look(self, rows: pl.LazyFrame, columns: Mapping[str, Column], how: Working = PLAINLY) -> beside.Beside:
         names = beside.asked(columns)

@@ -44,11 +44,14 @@ def all_pairs(
     window: cython.longlong[:, ::1],
     first: cython.longlong[::1],
     held: cython.longlong[:, ::1],
+    begin: cython.Py_ssize_t,
     found: cython.double[:, ::1],
 ):
     """found[p] += the weight of every point t in window[p] times what it holds: (value, count) in first[t] .. first[t + 1].
 
-    weight[base[a, 0] + codes[p, a] * base[a, 1] + codes[t, a]] is the weight on axis a; a product ends at its first 0.
+    The rows of `window` and `found` are those of the points from `begin` on.
+
+    weight[base[a, 0] + codes[begin + p, a] * base[a, 1] + codes[t, a]] is the weight on axis a; a product ends at its first 0.
     """
     p: cython.Py_ssize_t
     t: cython.Py_ssize_t
@@ -57,11 +60,11 @@ def all_pairs(
     product: cython.double
     axes: cython.Py_ssize_t = codes.shape[1]
     with cython.nogil:
-        for p in range(codes.shape[0]):
+        for p in range(window.shape[0]):
             for t in range(window[p, 0], window[p, 1]):
                 product = 1.0
                 for a in range(axes):
-                    product *= weight[base[a, 0] + codes[p, a] * base[a, 1] + codes[t, a]]
+                    product *= weight[base[a, 0] + codes[begin + p, a] * base[a, 1] + codes[t, a]]
                     if product == 0.0:
                         break
                 if product > 0.0:

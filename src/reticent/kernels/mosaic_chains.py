@@ -359,13 +359,14 @@ class Chainer:
 
     def resolve(
         self, members: cython.int[::1], ends: cython.char[::1], starts: cython.longlong[::1],
-        blocks: cython.longlong[:, ::1], setting,
+        blocks: cython.longlong[:, ::1], setting, stop: cython.char[::1],
     ):  # fmt: skip
         """Re-solve the groups of each block in place.
 
         members[starts[g]:starts[g+1]] are the units of group g; a row of `blocks` is (first group, last group + 1, seed).
         On return `members` is permuted inside each block and ends[i] = 1 where a group ends after place i.
         setting = (mates, noise of nearness, how much farther a row seems that makes its segment longer, for each row more).
+        Once the flag `stop` (one byte) is not 0 this ends, and what is written is of no use.
         """
         mates: cython.Py_ssize_t = setting[0]
         noise: cython.double = setting[1]
@@ -377,6 +378,8 @@ class Chainer:
         u: cython.int
         with cython.nogil:
             for b in range(blocks.shape[0]):
+                if stop[0] != 0:
+                    break
                 total = blocks[b, 1] - blocks[b, 0]
                 self.seed = blocks[b, 2]
                 for g in range(total):

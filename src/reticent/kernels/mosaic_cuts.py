@@ -109,6 +109,7 @@ class Cutter:
     gl: cython.double[::1]
     gbox: cython.int[:, :, ::1]
     mate: cython.int[::1]
+    stop: cython.char[::1]
 
     def __init__(self, items, space, rule, sizes):
         """items = (codes, values); space = (spans, places); rule as `reticent.methods.mosaic.rule` makes it;
@@ -141,6 +142,7 @@ class Cutter:
         self.deep, self.picked, self.within = 0, 0, 0
         self.seed, self.noise, self.tries, self.groups = 1, 0.0, 4, 0
         self.spent, self.price = 0.0, 0.0
+        self.stop = np.zeros(1, np.int8)
         self.price_bits(0.0)
 
     @cython.cfunc
@@ -888,7 +890,7 @@ class Cutter:
         for q in range(self.d):
             reach -= self.span(q, self.subs[stage, 0, q], self.subs[stage, 1, q])
         self.own_lists(j)
-        while i < count:
+        while i < count and self.stop[0] == 0:
             c = self.codes[self.cell[self.order[i]], j]
             e = i
             here = 0
@@ -939,7 +941,7 @@ class Cutter:
         here: cython.longlong
         count: cython.Py_ssize_t = self.picked
         gain: cython.double
-        while i < count:
+        while i < count and self.stop[0] == 0:
             first = self.codes[self.cell[self.order[i]], j]
             e = i
             here = 0
@@ -1140,7 +1142,7 @@ class Cutter:
     @cython.exceptval(check=False)
     def solve(self, n0: cython.Py_ssize_t, limit: cython.double) -> cython.double:
         """Cut the items cell[:n0], qty[:n0] until nothing is gained; groups go to outc, outq, oute.  The loss, or LARGE as
-        soon as it is beyond the limit."""
+        soon as it is beyond the limit, or the flag `stop` is set."""
         depth: cython.Py_ssize_t = 1
         a: cython.Py_ssize_t
         b: cython.Py_ssize_t
@@ -1158,6 +1160,8 @@ class Cutter:
         self.stack[0] = 0
         self.stack[1] = n0
         while depth > 0:
+            if self.stop[0] != 0:
+                return LARGE
             a = self.stack[depth - 1]
             b = self.stack[depth]
             self.survey(a, b)
@@ -1172,6 +1176,8 @@ class Cutter:
                 for i in range(self.tries):
                     if self.top[i, 0] <= -LARGE:
                         break
+                    if self.stop[0] != 0:
+                        return LARGE
                     loss = self.carve(a, b, i)
                     last = i
                     if loss >= whole:
@@ -1229,9 +1235,14 @@ class Cutter:
         self.bits, self.bit = power, spent**-power
         self.favour = np.ones(self.d) if favour is None else favour
 
-    def solve_all(self, cell, quota, tries, price=0.0, deep=0, bits=0.0, favour=None):
-        """Cut the region of these items from the top down: (cell, quota, starts) of its groups."""
+    def solve_all(self, cell, quota, tries, price=0.0, deep=0, bits=0.0, favour=None, stop=None):
+        """Cut the region of these items from the top down: (cell, quota, starts) of its groups.
+
+        Once the flag `stop` (one byte) is not 0 this ends, and what it returns is of no use.
+        """
         n: cython.Py_ssize_t = len(cell)
+        if stop is not None:
+            self.stop = stop
         np.asarray(self.cell)[:n] = cell
         np.asarray(self.qty)[:n] = quota
         self.noise, self.tries, self.price, self.deep = 0.0, tries, price, deep
@@ -1272,12 +1283,13 @@ class Cutter:
         self.gl[g] = total
         return 0
 
-    def resolve(self, tiles, blocks: cython.longlong[:, ::1], out, setting):
+    def resolve(self, tiles, blocks: cython.longlong[:, ::1], out, setting, stop=None):
         """Re-solve each block by itself; a row of `blocks` is (first group, last group + 1, seed).
 
         tiles = (cell, quota, starts); out = (cell, quota, end of each group, groups of each block) is written from its
         beginning; setting = (tries, noise, mates, noise of nearness, most rows of a pool, price of strain,
         whether a block is cut anew as one region, depth of narrowing, power of the bits a cut spends).  Returns (items, groups) written.
+        Once the flag `stop` (one byte) is not 0 this ends, and what is written is of no use.
         """
         ic: cython.int[::1] = tiles[0]
         iq: cython.int[::1] = tiles[1]
@@ -1302,8 +1314,12 @@ class Cutter:
         self.deep = setting[7]
         self.price_bits(setting[8])
         self.oute[0] = 0
+        if stop is not None:
+            self.stop = stop
         with cython.nogil:
             for b in range(blocks.shape[0]):
+                if self.stop[0] != 0:
+                    break
                 total = blocks[b, 1] - blocks[b, 0]
                 self.seed = blocks[b, 2]
                 end = 0
@@ -1400,6 +1416,8 @@ class Cutter:
         old: cython.double
         new: cython.double
         for g in range(first):
+            if self.stop[0] != 0:
+                break
             if self.gs[g, 2] == 0 or self.gl[g] <= 0.0 or self.gs[g, 2] > cap:
                 continue
             self.mate[0] = g

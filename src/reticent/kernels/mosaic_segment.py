@@ -250,13 +250,14 @@ def measure(
 
 def resolve(
     members: cython.int[::1], ends: cython.char[::1], starts: cython.longlong[::1], blocks: cython.longlong[:, ::1],
-    units: tuple, space: tuple, least: cython.longlong[::1], work: tuple,
+    units: tuple, space: tuple, least: cython.longlong[::1], work: tuple, stop: cython.char[::1],
 ):  # fmt: skip
     """Re-solve the groups of each block in place.
 
     members[starts[g]:starts[g+1]] are the units of group g; a row of `blocks` is (first group, last group + 1, seed).  On
     return `members` is permuted inside each block and ends[i] = 1 where a group ends after place i.
     units = (codes, marks); work = (follow, head, size, boxes, loss, pool, best, back, box, seen, noise, mates).
+    Once the flag `stop` (one byte) is not 0 this ends, and what is written is of no use.
     """
     codes: cython.int[:, ::1] = units[0]
     marks: cython.int[:, ::1] = units[1]
@@ -281,6 +282,8 @@ def resolve(
     u: cython.int
     with cython.nogil:
         for b in range(blocks.shape[0]):
+            if stop[0] != 0:
+                break
             total = blocks[b, 1] - blocks[b, 0]
             for g in range(total):
                 head[g] = -1

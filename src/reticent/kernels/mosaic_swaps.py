@@ -290,14 +290,16 @@ class Swapper:
         self.want[1, j] = hi
         return False
 
-    def sweep(self, order: cython.int[::1], seed, share: cython.double):
-        """Narrow each of the groups, in this order, as often as that succeeds."""
+    def sweep(self, order: cython.int[::1], seed, share: cython.double, stop: cython.char[::1]):
+        """Narrow each of the groups, in this order, as often as that succeeds; end once the flag `stop` (one byte) is not 0."""
         o: cython.Py_ssize_t
         j: cython.Py_ssize_t
         g: cython.int
         self.seed = seed
         with cython.nogil:
             for o in range(order.shape[0]):
+                if stop[0] != 0:
+                    break
                 g = order[o]
                 self.fit(g)
                 for j in range(self.d):

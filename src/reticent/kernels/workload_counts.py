@@ -25,16 +25,24 @@ def select_histograms(
     low: cython.int
     high: cython.int
     n: cython.Py_ssize_t = points.shape[1]
+    asked: cython.bint
     for q in range(lower.shape[0]):
-        for p in range(n):
-            mask[p] = 1
+        asked = False
         for j in range(points.shape[0]):
             low = lower[q, j]
             high = upper[q, j]
             if high < 0:  # free
                 continue
+            if asked:
+                for p in range(n):
+                    mask[p] &= (points[j, p] >= low) & (points[j, p] <= high)
+            else:
+                for p in range(n):
+                    mask[p] = (points[j, p] >= low) & (points[j, p] <= high)
+            asked = True
+        if not asked:
             for p in range(n):
-                mask[p] &= (points[j, p] >= low) & (points[j, p] <= high)
+                mask[p] = 1
         for p in range(n):
             if mask[p]:
                 for c in range(offsets[p], offsets[p + 1]):

@@ -22,8 +22,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from reticent.door import typed
-from reticent.errors import JobError, PromiseUnreachable, suggest
+from reticent.door import check_parameters
+from reticent.errors import JobError, PromiseUnreachable
+from reticent.exact import shares_at_most
 from reticent.kernels.hilbert import hilbert_keys
 from reticent.methods.classes.retrieve import curve_bits, grid
 from reticent.methods.protocols import Method
@@ -35,7 +36,6 @@ from reticent.randomness import Random
 from reticent.recipe.recipe import Recipe
 from reticent.table.cells import Cells
 
-GROUPINGS = ("random", "hilbert")
 CUTS = ((1, 2), (3, 8), (5, 8))  # where a piece of the curve is tried
 Diversity = ProbabilisticLDiversity | DistinctLDiversity | EntropyLDiversity
 
@@ -51,11 +51,7 @@ class Anatomy(Method):
     keeps: ClassVar[tuple[type, ...]] = (ProbabilisticLDiversity, DistinctLDiversity, EntropyLDiversity)
 
     def __post_init__(self) -> None:
-        typed(self)
-        if self.grouping not in GROUPINGS:
-            raise JobError(
-                f"anatomy: grouping = {self.grouping!r} is not known.", attempt=suggest(str(self.grouping), GROUPINGS)
-            )
+        check_parameters(self)
 
     def plan(self, cells: Cells, promises: Promises, rng: Random) -> Recipe:
         if len(cells.sensitive) != 1:
@@ -166,7 +162,7 @@ def add_missing(row: np.ndarray, group: np.ndarray, groups: int, missing: np.nda
     sizes = np.bincount(group, minlength=groups) + np.bincount(dealt, minlength=groups)
     held = np.bincount(dealt, minlength=groups)
     caps = [promise.l for promise in promises if isinstance(promise, ProbabilisticLDiversity | EntropyLDiversity)]
-    if any((cap.numerator * held > cap.denominator * sizes).any() for cap in caps):
+    if not all(shares_at_most(held, 1 / cap, sizes).all() for cap in caps):
         raise PromiseUnreachable(
             f"l-diversity on {column!r} cannot be met by anatomy: {len(missing):,} of {len(row) + len(missing):,} rows have no value.",
             attempt="withholding rows whose value is missing.",

@@ -46,7 +46,7 @@ def plan(
         prepared, cells = step if prepared is None else prepared.then(step), step.cells
     left = left_to_method(stages, promises)
     if isinstance(method, Anytime):
-        told = watch or (lambda now: say(Step(f"planning: loss {now.loss:.4f} after {now.sweep} sweeps", now.done)))
+        told = watch or (lambda now: say(Step(f"planning: {now.sweep} sweeps", now.done, f"loss {now.loss:.4f}")))
         recipe = method.plan(cells, left, rng, watch=told)
     else:
         recipe = method.plan(cells, left, rng)

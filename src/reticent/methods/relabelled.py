@@ -10,7 +10,9 @@ from reticent.errors import PromiseUnreachable
 from reticent.models.promises import Promises
 from reticent.recipe.group_labels import coalesce
 from reticent.recipe.recipe import WITHHELD, Recipe
+from reticent.table.banded import BandDomain
 from reticent.table.cells import Cells
+from reticent.table.domain import Domain
 from reticent.table.printed import PrintedDomain
 
 
@@ -20,12 +22,12 @@ def relabelled(promises: Promises, cells: Cells, recipe: Recipe) -> Recipe:
     A promise that a union of groups can break is checked on the groups as they read.  Where it breaks, columns that were widened
     unasked are tight after all; with labels that the steward asked for, it is refused.
     """
-    if promises.union_closed or not any(isinstance(domain, PrintedDomain) for domain in recipe.cells.quasi):
+    if promises.union_closed or not any(_is_widened(domain) for domain in recipe.cells.quasi):
         return recipe
     if not _broken(promises, cells, coalesce(recipe)[0]):
         return recipe
     quasi = tuple(
-        domain.tight if isinstance(domain, PrintedDomain) and not domain.asked else domain
+        domain.tight if isinstance(domain, PrintedDomain | BandDomain) and not domain.asked else domain
         for domain in recipe.cells.quasi
     )
     tight = replace(recipe, cells=replace(recipe.cells, quasi=quasi))
@@ -39,6 +41,11 @@ def relabelled(promises: Promises, cells: Cells, recipe: Recipe) -> Recipe:
             attempt='a smaller step, or labels = "tight" for the columns that are snapped or padded.',
         )
     return tight
+
+
+def _is_widened(domain: Domain) -> bool:
+    """Whether labels of the column may be wider than their groups."""
+    return isinstance(domain, PrintedDomain) or (isinstance(domain, BandDomain) and domain.labelling is not None)
 
 
 def _broken(promises: Promises, cells: Cells, recipe: Recipe) -> int:

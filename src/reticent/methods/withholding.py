@@ -31,7 +31,7 @@ PLANS = 8  # that one search may make
 
 def plan_withholding(method: Method, cells: Cells, promises: Promises, rng: Random, at_most: Fraction) -> Recipe:
     """The method's plan, or one that withholds up to a share `at_most` of the rows and loses less."""
-    search = _Search(method, cells, promises, rng, cells.rows * at_most.numerator // at_most.denominator)
+    search = _Search(method, cells, promises, rng, int(cells.rows * at_most))
     start = method.plan(cells, promises, rng)
     found = [search.lowered(search.lowered(start, bold=first), bold=not first) for first in (False, True)]
     return min([start, *found], key=search.loss)  # the first of equals: nothing is withheld for nothing

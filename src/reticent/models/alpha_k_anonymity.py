@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from reticent.door import typed
-from reticent.errors import JobError
+from reticent.door import check_parameters
 from reticent.models.caps import Caps, upper_caps, ways
-from reticent.models.exact import Number, below, exact, whole
+from reticent.models.exact import Number, below
 from reticent.models.shapes import Promise
 
 
@@ -36,15 +35,7 @@ class AlphaKAnonymity(Promise):
         def __init__(self, alpha: Number, k: int, column: str | None = None) -> None: ...
 
     def __post_init__(self) -> None:
-        typed(self)
-        object.__setattr__(self, "alpha", exact(self.alpha, "alpha"))
-        object.__setattr__(self, "k", whole(self.k, "k"))
-        if not 0 < self.alpha <= 1:
-            raise JobError("(alpha,k)-anonymity needs 0 < alpha <= 1: a share of a group.", attempt="alpha = 0.5.")
-        if self.k < 2:
-            raise JobError(
-                f"(alpha,k)-anonymity needs k >= 2; k = {self.k} promises nothing of size.", attempt="k = 5 or more."
-            )
+        check_parameters(self)
 
     def caps(self, totals: np.ndarray, null: int) -> list[Caps]:
         upper = [below(self.alpha, int(totals.sum()))] * len(totals)

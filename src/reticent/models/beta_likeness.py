@@ -17,10 +17,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from reticent.door import typed
-from reticent.errors import JobError
+from reticent.door import check_parameters
 from reticent.models.caps import Caps, fractions, left_out, upper_caps, ways
-from reticent.models.exact import Number, at_most_log, below, below_real, exact, flag, log_bounds
+from reticent.models.exact import Number, at_most_log, below, below_real, log_bounds
 from reticent.models.shapes import Promise
 
 
@@ -43,16 +42,7 @@ class BetaLikeness(Promise):
         ) -> None: ...
 
     def __post_init__(self) -> None:
-        typed(self)
-        object.__setattr__(self, "beta", exact(self.beta, "beta"))
-        flag(self.enhanced, "enhanced")
-        flag(self.two_sided, "two_sided")
-        if self.beta <= 0:
-            raise JobError(
-                "beta-likeness needs beta > 0.",
-                why="beta = 0 asks that every group mirror the table exactly.",
-                attempt="beta = 1 (strict) to 4 (usual).",
-            )
+        check_parameters(self)
 
     def caps(self, totals: np.ndarray, null: int) -> list[Caps]:
         return [self._caps(left_out(totals, without), without) for without in ways(totals, null)]

@@ -14,10 +14,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from reticent.door import typed
+from reticent.door import check_parameters
 from reticent.models.background import parameters
-from reticent.models.background.beliefs import POSTERIORS
-from reticent.models.background.bound import bind, reason, refuse_part, warnings
+from reticent.models.background.bound import bind, count_certain_priors, reason, refuse_part, warnings
 from reticent.models.background.proposal import propose
 from reticent.models.exact import Number
 from reticent.models.shapes import Check, Groups, Promise, Totals
@@ -58,14 +57,8 @@ class BTPrivacy(Promise):
         ) -> None: ...
 
     def __post_init__(self) -> None:
-        typed(self)
-        object.__setattr__(self, "bandwidth", parameters.bandwidths(self.bandwidth))
-        object.__setattr__(self, "t", parameters.threshold(self.t, self.name))
-        object.__setattr__(self, "smoothing", parameters.smoothing_bandwidth(self.smoothing))
-        object.__setattr__(self, "base", parameters.logarithm(self.base))
+        check_parameters(self, as_given=("distances",))
         object.__setattr__(self, "distances", parameters.matrices(self.distances))
-        parameters.one_of(self.posterior, POSTERIORS, "posterior")
-        parameters.kernel(self.kernel)
 
     @property
     def skyline(self) -> list[tuple[Any, Fraction]]:
@@ -78,6 +71,10 @@ class BTPrivacy(Promise):
 
     def reason(self, cells: Cells) -> tuple[str, str]:
         return reason(self, cells)
+
+    def count_certain_priors(self, cells: Cells) -> list[int]:
+        """Of how many people each adversary of the promise is certain before anything is published."""
+        return count_certain_priors(self, cells)
 
     def warnings(self, cells: Cells) -> list[str]:
         return warnings(self, cells)

@@ -20,23 +20,20 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from reticent.door import typed
-from reticent.errors import JobError, suggest
+from reticent.door import check_parameters
+from reticent.exact import is_whole, ratio_of
 from reticent.models.caps import Caps, fractions, left_out, upper_caps, ways
 from reticent.models.exact import (
     Number,
     at_most_log,
     below,
     below_real,
-    exact,
     exp_between,
     exp_bounds,
     log_bounds,
     sign_of_log_sum,
 )
 from reticent.models.shapes import Promise
-
-ABSENT = ("break", "ignore")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,17 +54,7 @@ class DeltaDisclosure(Promise):
         ) -> None: ...
 
     def __post_init__(self) -> None:
-        typed(self)
-        object.__setattr__(self, "delta", exact(self.delta, "delta"))
-        if self.delta <= 0:
-            raise JobError(
-                "delta-disclosure needs delta > 0.", why="No group keeps |log(q / p)| < 0.", attempt="delta = 1 or 2."
-            )
-        if self.absent not in ABSENT:
-            raise JobError(f"absent = {self.absent!r} is not known.", attempt=suggest(str(self.absent), ABSENT))
-        if str(self.base) not in ("e", "2"):
-            raise JobError(f"base = {self.base!r} is not known.", attempt='base = "e" or 2.')
-        object.__setattr__(self, "base", "e" if self.base == "e" else 2)
+        check_parameters(self)
 
     @property
     def union_closed(self) -> bool:
@@ -113,14 +100,15 @@ class DeltaDisclosure(Promise):
 
     def _rational(self) -> int | None:
         """B where it is rational."""
-        return 2 ** int(self.delta) if self.base == 2 and self.delta.denominator == 1 else None
+        return 2 ** int(self.delta) if self.base == 2 and is_whole(self.delta) else None
 
     def _exceeds(self, ratio: Fraction) -> bool:
         """Whether B > ratio."""
         if self.base == "e":
             return not at_most_log(self.delta, ratio)
-        times, over = self.delta.as_integer_ratio()  # times * ln 2 > over * ln ratio
-        return sign_of_log_sum([(2, times), (ratio.numerator, -over), (ratio.denominator, over)]) > 0
+        times, over = ratio_of(self.delta)  # times * ln 2 > over * ln ratio
+        numerator, denominator = ratio_of(ratio)
+        return sign_of_log_sum([(2, times), (numerator, -over), (denominator, over)]) > 0
 
     def _between(self, digits: int, of: Callable[[Fraction], Fraction]) -> tuple[Fraction, Fraction]:
         """An enclosure of a function of B that rises with it."""

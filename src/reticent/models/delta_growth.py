@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from reticent.door import typed
-from reticent.errors import JobError, PromiseUnreachable
+from reticent.door import check_parameters
+from reticent.errors import PromiseUnreachable
 from reticent.models.corruption_bounds import Setting, delta_holds, least
-from reticent.models.exact import Number, exact
-from reticent.models.rho_guarantee import checked_skew
+from reticent.models.exact import Number
 from reticent.models.shapes import Promise
 
 
@@ -34,11 +33,7 @@ class DeltaGrowth(Promise):
         def __init__(self, delta: Number, lambda_: Number, column: str | None = None) -> None: ...
 
     def __post_init__(self) -> None:
-        typed(self)
-        object.__setattr__(self, "delta", exact(self.delta, "delta"))
-        object.__setattr__(self, "lambda_", checked_skew(self.lambda_, self.name))
-        if not 0 < self.delta <= 1:
-            raise JobError("delta-growth needs a delta above 0 and at most 1.", attempt="delta = 0.2.")
+        check_parameters(self)
 
     def holds(self, p: Fraction, k: int, domain: int) -> bool:
         return delta_holds(Setting(p, k, domain, self.lambda_), self.delta)

@@ -10,10 +10,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from reticent.door import typed
-from reticent.errors import JobError
+from reticent.door import check_parameters
 from reticent.models.caps import Caps
-from reticent.models.exact import whole
 from reticent.models.shapes import Promise
 
 
@@ -28,12 +26,7 @@ class DistinctLDiversity(Promise):
     union_closed: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        typed(self)
-        object.__setattr__(self, "l", whole(self.l, "l"))
-        if self.l < 2:
-            raise JobError(
-                f"Distinct l-diversity needs l >= 2; l = {self.l} promises nothing.", attempt="l = 2 or more."
-            )
+        check_parameters(self)
 
     def caps(self, totals: np.ndarray, null: int) -> list[Caps]:
         return [Caps(len(totals), least_size=self.l, least_distinct=self.l, null=null)]

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from reticent.door import typed
-from reticent.errors import JobError
+from reticent.door import check_parameters
+from reticent.exact import ratio_of, shares_at_least
 from reticent.models.caps import left_out, ways
-from reticent.models.exact import Number, exact, sign_of_log_sum
+from reticent.models.exact import Number, sign_of_log_sum
 from reticent.models.shapes import Check, Groups, Promise, Totals, totals_of
 from reticent.table.cells import Cells
 
@@ -38,10 +38,7 @@ class EntropyLDiversity(Promise):
         def __init__(self, l: Number, column: str | None = None) -> None: ...  # noqa: E741
 
     def __post_init__(self) -> None:
-        typed(self)
-        object.__setattr__(self, "l", exact(self.l, "l"))
-        if self.l <= 1:
-            raise JobError("Entropy l-diversity needs l > 1; l = 1 promises nothing.", attempt="l = 2 or more.")
+        check_parameters(self)
 
     def bind(self, cells: Cells, totals: Totals | None = None) -> Check:
         at = cells.sensitive_at(self.column)
@@ -58,7 +55,9 @@ def diverse(counts: np.ndarray, l: Fraction) -> np.ndarray:  # noqa: E741
     """Which groups (rows of counts) have an entropy of at least ln l; an empty one has not."""
     size = counts.sum(axis=1)
     present = (counts > 0).sum(axis=1)
-    found = present * l.denominator >= l.numerator  # entropy is at most ln(present): the rest need at least l values
+    found = shares_at_least(
+        present, l, np.ones(1, np.int64)
+    )  # entropy is at most ln(present): the rest need at least l values
     even = counts.max(axis=1, initial=0) * present == size  # and just that where all are equally frequent
     open_ = np.flatnonzero(found & ~even)
     if len(open_):
@@ -83,5 +82,6 @@ def _excess(counts: np.ndarray, size: np.ndarray, l: Fraction) -> tuple[np.ndarr
 
 
 def _exactly(counts: np.ndarray, size: int, l: Fraction) -> bool:  # noqa: E741
-    terms = [(size, size), (l.denominator, size), (l.numerator, -size)]
+    numerator, denominator = ratio_of(l)
+    terms = [(size, size), (denominator, size), (numerator, -size)]
     return sign_of_log_sum(terms + [(int(c), -int(c)) for c in counts if c]) >= 0

@@ -13,34 +13,11 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from math import gcd
 
-import numpy as np
-
+from reticent.door import exact as exact
 from reticent.door import flag as flag
-from reticent.errors import JobError
-from reticent.limits import refuse_immoderate
 
 Number = int | float | str | Decimal | Fraction
 """A parameter as it may be given; it is kept as a fraction."""
-
-
-def exact(value: object, name: str = "a parameter") -> Fraction:
-    """A number as its author wrote it: 0.1 is one tenth."""
-    refuse_immoderate(value, name)
-    try:
-        if isinstance(value, bool):
-            raise ValueError
-        if isinstance(value, float):
-            return Fraction(repr(float(value)))  # NumPy's doubles are floats that print otherwise
-        return Fraction(value)  # type: ignore[call-overload]  # what is no number raises, and is refused below
-    except (TypeError, ValueError, OverflowError, ZeroDivisionError):
-        raise JobError(f"{name} must be a number.", attempt='a number such as 4, 0.5 or "1/3".') from None
-
-
-def whole(value: object, name: str) -> int:
-    number = exact(value, name)
-    if number.denominator != 1:
-        raise JobError(f"{name} must be a whole number.")
-    return int(number)
 
 
 def below(x: Fraction, limit: int, *, strictly: bool = False) -> Fraction:
@@ -179,15 +156,3 @@ def _over_coprime_base(exponents: dict[int, int]) -> dict[int, int]:
         else:
             coprime[base] = e
     return coprime
-
-
-def products_at_most(left: np.ndarray, p: int, right: np.ndarray, q: int) -> np.ndarray:
-    """Which left * p <= right * q, for whole numbers >= 0 whose products may not fit 64 bits."""
-    if int(left.max(initial=0)) * p < 1 << 63 and int(right.max(initial=0)) * q < 1 << 63:
-        return np.asarray(left * p <= right * q, bool)
-    one, other = left.astype(np.float64) * float(p), right.astype(np.float64) * float(q)
-    found = one <= other
-    # Each double is within 2 units in the last place of its product: only nearer ones need the long way.
-    for at in np.flatnonzero(np.abs(one - other) <= (one + other) * 2.0**-50):
-        found[at] = int(left[at]) * p <= int(right[at]) * q
-    return found

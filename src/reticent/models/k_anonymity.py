@@ -10,9 +10,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from reticent.errors import JobError
+from reticent.door import check_parameters
 from reticent.models.caps import Caps
-from reticent.models.exact import whole
 from reticent.models.shapes import Promise
 
 
@@ -27,9 +26,7 @@ class KAnonymity(Promise):
     counts_persons: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "k", whole(self.k, "k"))
-        if self.k < 2:
-            raise JobError(f"k-anonymity needs k >= 2; k = {self.k} promises nothing.", attempt="k = 5 or more.")
+        check_parameters(self)
 
     def caps(self, totals: np.ndarray, null: int) -> list[Caps]:
         return [Caps(len(totals), least_size=self.k)]

@@ -17,11 +17,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from reticent.door import check_parameters
 from reticent.door import place as a_table
-from reticent.door import typed
-from reticent.errors import JobError
 from reticent.kernels.cover_counts import cover_counts
-from reticent.models.exact import whole
 from reticent.models.shapes import Check, Groups, Promise, Totals
 from reticent.table.cells import Cells
 from reticent.table.placing import place
@@ -41,12 +39,7 @@ class KMap(Promise):
     paths: ClassVar[tuple[str, ...]] = ("population",)
 
     def __post_init__(self) -> None:
-        typed(self)
-        object.__setattr__(self, "k", whole(self.k, "k"))
-        if self.k < 2:
-            raise JobError(f"k-map needs k >= 2; k = {self.k} promises nothing.", attempt="k = 5 or more.")
-        if self.population is None:
-            raise JobError("k-map needs a population table.", attempt='population = "people.csv".')
+        check_parameters(self)
         a_table(self.population, "population")
         if isinstance(self.population, str):
             object.__setattr__(self, "population", Path(self.population))

@@ -16,9 +16,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from reticent.door import typed
+from reticent.door import check_parameters
 from reticent.errors import JobError
-from reticent.models.exact import whole
 from reticent.models.shapes import Promise
 
 SOUND = ("calibrated", "safe")  # kinds of suppression whose posterior of which value led is at most 1/l
@@ -34,10 +33,7 @@ class LDichotomy(Promise):
     needs_sensitive: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        typed(self)
-        object.__setattr__(self, "l", whole(self.l, "l"))
-        if self.l < 2:
-            raise JobError(f"l-dichotomy needs l >= 2; l = {self.l} promises nothing.", attempt="l = 2 or more.")
+        check_parameters(self)
 
     def given_by(self, parameters: Mapping[str, Any]) -> bool:
         """Whether suppression of this `kind`, `l` and `column` gives the promise."""

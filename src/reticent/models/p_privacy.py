@@ -24,21 +24,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from reticent.door import typed
-from reticent.errors import InternalError, JobError, suggest
-from reticent.models.exact import Number, flag
-from reticent.models.exact import exact as number
+from reticent.door import check_parameters
+from reticent.errors import InternalError
+from reticent.models.exact import Number
 from reticent.models.shapes import Promise
 
-PLAIN = ("source", "uniform", "group")
-SHAPED: dict[str, tuple[str, ...] | None] = {
-    "normal": ("mean", "std"),
-    "zipf": ("s",),
-    "nearest": None,
-    "groups": None,
-    "weights": None,
-    "file": None,
-}
 NEAREST: dict[str, tuple[str, ...]] = {
     "probabilistic-l-diversity": ("l",),
     "t-closeness": ("t", "distance"),
@@ -71,18 +61,8 @@ class PPrivacy(Promise):
         ) -> None: ...
 
     def __post_init__(self) -> None:
-        typed(self)
-        check_target(self.target)
+        check_parameters(self, as_given=("target",))
         object.__setattr__(self, "target", _with_paths(self.target))
-        object.__setattr__(self, "exact", flag(self.exact, "exact"))
-        object.__setattr__(self, "distance", number(self.distance, "distance"))
-        if not 0 < self.distance < 1:
-            raise JobError(
-                "p-privacy: distance is how far a target may be rounded, above 0 and below 1.",
-                attempt="distance = 0.05, or exact = true for none.",
-            )
-        if self.domain is not None:
-            object.__setattr__(self, "domain", _grid(self.domain))
 
     def verify(self, parameters: Mapping[str, Any]) -> None:
         """Raise unless each group's nodes (`group`, `node`, `count`) are P-private under `parent` and `weights`."""
@@ -112,80 +92,8 @@ class PPrivacy(Promise):
             key, held = np.concatenate([key[~here], above]), np.concatenate([held[~here], passed])
 
 
-def check_target(target: Any, *, inner: bool = False) -> None:
-    """A target that can be read; what it names is looked up when there is data."""
-    if isinstance(target, str) and target in PLAIN:
-        return
-    if not isinstance(target, Mapping) or len(target) != 1 or next(iter(target)) not in SHAPED:
-        raise JobError(
-            "p-privacy: the target is not known.",
-            attempt=f'{suggest(str(target), PLAIN)[:-1]}, {{ normal = {{ mean, std }} }}, {{ zipf = {{ s }} }}, {{ file = "target.csv" }}, '
-            "{ weights = { value = weight } }, { nearest = { model = ... } } or { groups = { name = target } }.",
-        )
-    kind, given = next(iter(target.items()))
-    if kind == "file":
-        if not isinstance(given, str | Path):
-            raise JobError("p-privacy: a target's file is a path.", attempt='target = { file = "target.csv" }.')
-        return
-    if not isinstance(given, Mapping) or not given:
-        raise JobError(f"p-privacy: {kind} is a table.", attempt=f"target = {{ {kind} = {{ ... }} }}.")
-    if kind == "groups":
-        if inner:
-            raise JobError("p-privacy: a group's target has no groups.", attempt="one table of groups.")
-        for each in given.values():
-            check_target(each, inner=True)
-    elif kind == "nearest":
-        _check_nearest(given)
-    elif kind in ("normal", "zipf"):
-        _check_numbers(kind, given)
-    elif kind == "weights":
-        _check_weights(given)
-
-
 def _with_paths(target: Any) -> Any:
     """A target's files as paths: of a path only the last part is published."""
     if not isinstance(target, Mapping):
         return target
     return {name: Path(given) if name == "file" else _with_paths(given) for name, given in target.items()}
-
-
-def _check_numbers(kind: str, given: Mapping[str, Any]) -> None:
-    wanted = SHAPED[kind] or ()
-    if set(given) != set(wanted):
-        raise JobError(f"p-privacy: {kind} takes {' and '.join(wanted)}.", attempt=f"{wanted[0]} = 1.")
-    numbers = {name: number(value, name) for name, value in given.items()}
-    if numbers.get("std", 1) <= 0 or numbers.get("s", 0) < 0:
-        raise JobError(f"p-privacy: {wanted[-1]} of {kind} must be above 0.", attempt=f"{wanted[-1]} = 1.")
-
-
-def _check_nearest(given: Mapping[str, Any]) -> None:
-    model = given.get("model")
-    if model not in NEAREST:
-        raise JobError(f"p-privacy: nearest knows no {model!r}.", attempt=suggest(str(model), NEAREST))
-    needed, known = NEAREST[model][0], NEAREST[model]
-    if needed not in given or set(given) - {"model", *known}:
-        raise JobError(f"p-privacy: nearest {model} takes {' and '.join(known)}.", attempt=f"{needed} = ...")
-    if number(given[needed], needed) <= 0:
-        raise JobError(f"p-privacy: {needed} of nearest must be above 0.", attempt=f"{needed} = 2.")
-
-
-def _check_weights(given: Mapping[str, Any]) -> None:
-    weights = [number(value, "a weight") for value in given.values()]
-    if min(weights) < 0 or not sum(weights):
-        raise JobError(
-            "p-privacy: weights are 0 or more, and not all 0.",
-            why=f"{sum(weight < 0 for weight in weights)} of {len(weights)} are negative.",
-            attempt="a positive weight for every value that occurs.",
-        )
-
-
-def _grid(domain: Any) -> tuple[Fraction, Fraction, Fraction]:
-    if not isinstance(domain, list | tuple) or len(domain) != 3:
-        raise JobError("p-privacy: a domain is [least, greatest, step].", attempt="domain = [0, 100, 5].")
-    least, greatest, step = (number(value, "domain") for value in domain)
-    if step <= 0 or greatest <= least or (greatest - least) % step:
-        raise JobError(
-            "p-privacy: a domain goes from its least to its greatest value in whole steps above 0.",
-            attempt="domain = [0, 100, 5].",
-        )
-    return least, greatest, step

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from reticent.door import typed
-from reticent.errors import JobError
+from reticent.door import check_parameters
 from reticent.models.caps import Caps, upper_caps, ways
-from reticent.models.exact import Number, below, exact
+from reticent.models.exact import Number, below
 from reticent.models.shapes import Promise
 
 
@@ -34,10 +33,7 @@ class ProbabilisticLDiversity(Promise):
         def __init__(self, l: Number, column: str | None = None) -> None: ...  # noqa: E741
 
     def __post_init__(self) -> None:
-        typed(self)
-        object.__setattr__(self, "l", exact(self.l, "l"))
-        if self.l <= 1:
-            raise JobError("l-diversity needs l > 1; l = 1 promises nothing.", attempt="l = 2 or more.")
+        check_parameters(self)
 
     def caps(self, totals: np.ndarray, null: int) -> list[Caps]:
         cap = below(1 / self.l, int(totals.sum()))

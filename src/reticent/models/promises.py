@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from math import isqrt
 from typing import Any, TypeVar
 
 import numpy as np
@@ -15,6 +16,7 @@ from reticent.table.cells import Cells
 
 Model = TypeVar("Model")
 MOST = 100  # promises of one release
+MAX_CAPPED_ROWS = isqrt((1 << 63) - 1)  # counts times the denominators of caps, which are at most the rows, fit 64 bits
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +102,7 @@ class Promises:
         """
         totals = self.reference if totals is None else totals
         least, reference = 1, totals_of(cells, totals)
+        self._refuse_too_many_rows(max([cells.rows, *(int(one.sum()) for one in reference)]))
         by_column: dict[int, list[Caps]] = {}
         for promise in self.shaped(CountCapped):
             each = cells.rows_per_person if getattr(promise, "counts_persons", False) else 1
@@ -114,6 +117,14 @@ class Promises:
             [least, *(cap.least_size for _, cap in caps)]
         )  # caps without the null rows ask no more of the whole
         return BoundPromises(cells, least, caps, tuple(promise.bind(cells, totals) for promise in self.shaped(Bound)))
+
+    def _refuse_too_many_rows(self, rows: int) -> None:
+        """Refuse a table of so many rows that caps times counts would wrap."""
+        if rows > MAX_CAPPED_ROWS and self.shaped(CountCapped):
+            raise JobError(
+                f"The table has {rows:,} rows; caps on values are exact up to {MAX_CAPPED_ROWS:,}.",
+                attempt="publishing in batches.",
+            )
 
     @property
     def union_closed(self) -> bool:

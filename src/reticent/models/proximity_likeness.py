@@ -14,15 +14,15 @@ from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from math import lcm
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from reticent.door import typed
+from reticent.door import check_parameters
 from reticent.errors import JobError
+from reticent.exact import common_denominator
 from reticent.models.beta_likeness import BetaLikeness
-from reticent.models.exact import Number, exact
+from reticent.models.exact import Number
 from reticent.models.families import Runs, family_check
 from reticent.models.shapes import Check, Promise, Totals, totals_of
 from reticent.table.cells import Cells
@@ -46,14 +46,7 @@ class ProximityLikeness(Promise):
         def __init__(self, beta: Number, width: Number, enhanced: bool = True, column: str | None = None) -> None: ...
 
     def __post_init__(self) -> None:
-        typed(self)
-        object.__setattr__(self, "beta", self.likeness.beta)
-        object.__setattr__(self, "width", exact(self.width, "width"))
-        if self.width < 0:
-            raise JobError(
-                "proximity-beta-likeness needs width >= 0.",
-                attempt="the distance within which values are as good as equal.",
-            )
+        check_parameters(self)
 
     @property
     def likeness(self) -> BetaLikeness:
@@ -82,9 +75,7 @@ def position(domain: Domain, code: int) -> Fraction:
 
 def windows(positions: list[Fraction], width: Fraction) -> list[tuple[int, int]]:
     """(first, last) of every run of values that some interval of this width holds and no more; positions ascend."""
-    unit = 2 * lcm(
-        *(x.denominator for x in (*positions, width))
-    )  # whole numbers are compared faster; 2 leaves room between
+    unit = 2 * common_denominator((*positions, width))  # whole numbers are compared faster; 2 leaves room between
     places, wide = [int(x * unit) for x in positions], int(width * unit)
     events = sorted({*places, *(x - wide for x in places)})
     between = [(a + b) // 2 for a, b in pairwise(events)]

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from reticent.door import typed
-from reticent.errors import JobError
+from reticent.door import check_parameters
+from reticent.exact import shares_at_most
 from reticent.models.caps import left_out, ways
-from reticent.models.exact import Number, below, exact, whole
+from reticent.models.exact import Number, below
 from reticent.models.shapes import Check, Groups, Promise, Totals, totals_of
 from reticent.table.cells import Cells
 
@@ -39,15 +39,7 @@ class RecursiveLDiversity(Promise):
         def __init__(self, c: Number, l: int, column: str | None = None) -> None: ...  # noqa: E741
 
     def __post_init__(self) -> None:
-        typed(self)
-        object.__setattr__(self, "c", exact(self.c, "c"))
-        object.__setattr__(self, "l", whole(self.l, "l"))
-        if self.c <= 0:
-            raise JobError("Recursive (c,l)-diversity needs c > 0.", attempt="c = 2 or 3.")
-        if self.l < 2:
-            raise JobError(
-                f"Recursive (c,l)-diversity needs l >= 2; l = {self.l} leaves no value out.", attempt="l = 2 or more."
-            )
+        check_parameters(self)
 
     def bind(self, cells: Cells, totals: Totals | None = None) -> Check:
         at = cells.sensitive_at(self.column)
@@ -66,4 +58,4 @@ class RecursiveLDiversity(Promise):
             return np.zeros(len(counts), bool)
         falling = -np.sort(-counts, axis=1)
         first, tail = falling[:, 0], falling[:, self.l - 1 :].sum(axis=1)
-        return (tail > 0) & (first * cap.denominator <= cap.numerator * (first + tail))
+        return (tail > 0) & shares_at_most(first, cap, first + tail)

@@ -12,25 +12,18 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from reticent.door import typed
-from reticent.errors import JobError, PromiseUnreachable
+from reticent.catalogue import PROMISES
+from reticent.door import check_parameters
+from reticent.door.parameters import accept
+from reticent.errors import PromiseUnreachable
 from reticent.models.corruption_bounds import Setting, rho2, rounded_up
-from reticent.models.exact import Number, exact
+from reticent.models.exact import Number
 from reticent.models.shapes import Promise
 
 
 def checked_skew(value: object, name: str) -> Fraction:
     """A lambda in (0, 1): at 1 the adversary knows the value already."""
-    found = exact(value, "lambda")
-    if found == 1:
-        raise JobError(
-            f"{name} with lambda = 1: no protection is possible.",
-            why="An adversary whose prior may give one value probability 1 knows the value before the release.",
-            attempt="lambda = 0.1: no value is believed more than that beforehand.",
-        )
-    if not 0 < found < 1:
-        raise JobError(f"{name} needs lambda between 0 and 1.", attempt="lambda = 0.1.")
-    return found
+    return accept(PROMISES["rho-guarantee"].fields["lambda"], value, "lambda", name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,15 +42,7 @@ class RhoGuarantee(Promise):
         def __init__(self, rho1: Number, rho2: Number, lambda_: Number, column: str | None = None) -> None: ...
 
     def __post_init__(self) -> None:
-        typed(self)
-        for field in ("rho1", "rho2"):
-            object.__setattr__(self, field, exact(getattr(self, field), field))
-        object.__setattr__(self, "lambda_", checked_skew(self.lambda_, self.name))
-        if not 0 <= self.rho1 < self.rho2 <= 1:
-            raise JobError(
-                f"rho-guarantee needs 0 <= rho1 < rho2 <= 1; rho1 = {float(self.rho1):g}, rho2 = {float(self.rho2):g}.",
-                attempt="rho1 = 0.2, rho2 = 0.45.",
-            )
+        check_parameters(self)
 
     def holds(self, p: Fraction, k: int, domain: int) -> bool:
         return rho2(Setting(p, k, domain, self.lambda_), self.rho1) <= self.rho2

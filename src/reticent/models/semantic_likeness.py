@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from reticent.door import typed
+from reticent.door import check_parameters
 from reticent.errors import JobError
 from reticent.models.beta_likeness import BetaLikeness
-from reticent.models.exact import Number, whole
+from reticent.models.exact import Number
 from reticent.models.families import Sets, family_check
 from reticent.models.shapes import Check, Promise, Totals, totals_of
 from reticent.table.cells import Cells
@@ -47,11 +47,7 @@ class SemanticLikeness(Promise):
         ) -> None: ...
 
     def __post_init__(self) -> None:
-        typed(self)
-        object.__setattr__(self, "beta", self.likeness.beta)
-        object.__setattr__(self, "level", whole(self.level, "level"))
-        if self.level < 1:
-            raise JobError("semantic-beta-likeness needs level >= 1.", attempt="level = 1, just above the values.")
+        check_parameters(self)
 
     @property
     def likeness(self) -> BetaLikeness:

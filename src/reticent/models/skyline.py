@@ -11,11 +11,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from reticent.door import typed
-from reticent.errors import JobError
+from reticent.door import check_parameters
 from reticent.models.background import parameters
-from reticent.models.background.beliefs import POSTERIORS
-from reticent.models.background.bound import bind, reason, refuse_part, warnings
+from reticent.models.background.bound import bind, count_certain_priors, reason, refuse_part, warnings
 from reticent.models.background.proposal import propose
 from reticent.models.exact import Number
 from reticent.models.shapes import Check, Groups, Promise, Totals
@@ -54,13 +52,8 @@ class Skyline(Promise):
         ) -> None: ...
 
     def __post_init__(self) -> None:
-        typed(self)
-        object.__setattr__(self, "points", _points(self.points))
-        object.__setattr__(self, "smoothing", parameters.smoothing_bandwidth(self.smoothing))
-        object.__setattr__(self, "base", parameters.logarithm(self.base))
+        check_parameters(self, as_given=("distances",))
         object.__setattr__(self, "distances", parameters.matrices(self.distances))
-        parameters.one_of(self.posterior, POSTERIORS, "posterior")
-        parameters.kernel(self.kernel)
 
     @property
     def skyline(self) -> list[tuple[Any, Fraction]]:
@@ -73,22 +66,13 @@ class Skyline(Promise):
     def reason(self, cells: Cells) -> tuple[str, str]:
         return reason(self, cells)
 
+    def count_certain_priors(self, cells: Cells) -> list[int]:
+        """Of how many people each adversary of the promise is certain before anything is published."""
+        return count_certain_priors(self, cells)
+
     def warnings(self, cells: Cells) -> list[str]:
         return warnings(self, cells)
 
     def advice(self, groups: Groups, planned: bool) -> list[dict[str, Any]]:
         """A skyline for this table."""
         return [propose(self, groups, planned)]
-
-
-def _points(given: Any) -> tuple[dict[str, Any], ...]:
-    if isinstance(given, str | Mapping) or not isinstance(given, Sequence) or not given:
-        raise JobError("skyline needs points.", attempt="points = [{ bandwidth = 0.2, t = 0.25 }, ...].")
-    found = []
-    for point in given:
-        if not isinstance(point, Mapping) or set(point) != {"bandwidth", "t"}:
-            raise JobError("A point of a skyline has a bandwidth and a t, and nothing else.",
-                           attempt="{ bandwidth = 0.2, t = 0.25 }.")  # fmt: skip
-        bandwidth = parameters.bandwidths(point["bandwidth"])
-        found.append({"bandwidth": bandwidth, "t": parameters.threshold(point["t"], "skyline")})
-    return tuple(found)

@@ -18,15 +18,14 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from reticent.door import typed
-from reticent.errors import JobError, suggest
+from reticent.door import check_parameters
+from reticent.errors import JobError
+from reticent.exact import shares_at_most
 from reticent.models.caps import left_out, ways
-from reticent.models.exact import Number, exact, products_at_most
+from reticent.models.exact import Number
 from reticent.models.shapes import Check, Groups, Promise, Totals, totals_of
 from reticent.table.cells import Cells
 from reticent.table.domain import Domain, TreeDomain
-
-DISTANCES = ("equal", "ordered", "hierarchical")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,16 +44,7 @@ class TCloseness(Promise):
         def __init__(self, t: Number, distance: str = "equal", column: str | None = None) -> None: ...
 
     def __post_init__(self) -> None:
-        typed(self)
-        object.__setattr__(self, "t", exact(self.t, "t"))
-        if self.t <= 0:
-            raise JobError(
-                "t-closeness needs t > 0.",
-                why="t = 0 asks that every group mirror the table exactly.",
-                attempt="t = 0.2.",
-            )
-        if self.distance not in DISTANCES:
-            raise JobError(f"Unknown ground distance {self.distance!r}.", attempt=suggest(self.distance, DISTANCES))
+        check_parameters(self)
 
     def bind(self, cells: Cells, totals: Totals | None = None) -> Check:
         at = cells.sensitive_at(self.column)
@@ -88,7 +78,7 @@ class _View:
         if self.rows * int(size.max(initial=0)) * self.scale >= 1 << 62:
             counts, totals = counts.astype(object), totals.astype(object)
         excess = counts * self.rows - totals * size[:, None]  # rows * size * (q - p)
-        return products_at_most(self.work(excess), t.denominator, size, t.numerator * self.scale * self.rows)
+        return shares_at_most(self.work(excess), t * self.scale * self.rows, size)
 
 
 def emd_work(distance: str, domain: Domain, totals: np.ndarray) -> tuple[Callable[[np.ndarray], np.ndarray], int]:
@@ -98,7 +88,7 @@ def emd_work(distance: str, domain: Domain, totals: np.ndarray) -> tuple[Callabl
     if distance == "ordered":
         occurring = np.flatnonzero(totals)
         return (lambda excess: np.abs(np.cumsum(excess[:, occurring], axis=1)).sum(axis=1)), max(len(occurring) - 1, 1)
-    if not isinstance(domain, TreeDomain):
+    if not isinstance(domain, TreeDomain) or not domain.given:
         raise JobError(
             f"Hierarchical t-closeness needs a hierarchy over {domain.name!r}.",
             attempt='hierarchy = "file.csv" on that column.',

@@ -1,6 +1,6 @@
 """Two names exchanged in one step, and a name taken only where nothing has it, by the system's own calls.
 
-Linux has `renameat2` and macOS `renamex_np`.  Where the system or the file system has neither, `swap` says so and does
+Linux has `renameat2` and macOS `renameatx_np`.  Where the system or the file system has neither, `swap` says so and does
 nothing, and `move` looks first and renames then.
 """
 
@@ -11,7 +11,7 @@ import os
 import sys
 from pathlib import Path
 
-_HERE = -100  # AT_FDCWD: paths are relative to the working directory
+_HERE = -2 if sys.platform == "darwin" else -100  # AT_FDCWD: paths are relative to the working directory
 _ONLY_NEW, _EXCHANGE = (4, 2) if sys.platform == "darwin" else (1, 2)
 _LACKING = {errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EPERM}  # a sandbox answers EPERM
 
@@ -33,6 +33,20 @@ def move(one: Path, other: Path) -> None:
         os.rename(one, other)
     elif number:
         raise OSError(number, os.strerror(number), str(other))
+
+
+def move_between(source: int, name: str, destination: int, new_name: str) -> None:
+    """Move an entry of one open folder into another, under a name that nothing may have there."""
+    number = _renamed(name, new_name, _ONLY_NEW, source, destination)
+    if number in _LACKING:
+        try:
+            os.stat(new_name, dir_fd=destination, follow_symlinks=False)
+        except FileNotFoundError:
+            os.rename(name, new_name, src_dir_fd=source, dst_dir_fd=destination)
+        else:
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), new_name)
+    elif number:
+        raise OSError(number, os.strerror(number), new_name)
 
 
 def put(folder: Path, place: Path, aside: Path, *, replace: bool) -> None:
@@ -59,15 +73,20 @@ def take_back(folder: Path, place: Path, aside: Path) -> None:
         move(place, folder)
 
 
-def _renamed(one: Path, other: Path, how: int) -> int:
-    """0, or the number of the error."""
+def _renamed(
+    one: str | Path,
+    other: str | Path,
+    how: int,
+    source: int = _HERE,
+    destination: int = _HERE,
+) -> int:
+    """0, or the number of the error; names are relative to the open folders `source` and `destination`."""
     import ctypes
 
     try:
         library = ctypes.CDLL(None, use_errno=True)
-        call = library.renamex_np if sys.platform == "darwin" else library.renameat2
+        call = library.renameatx_np if sys.platform == "darwin" else library.renameat2
     except (AttributeError, OSError, TypeError):  # TypeError: Windows has no library of all that is loaded
         return errno.ENOSYS
-    names = os.fsencode(one), os.fsencode(other)
-    given = (*names, how) if sys.platform == "darwin" else (_HERE, names[0], _HERE, names[1], how)
-    return 0 if call(*given) == 0 else ctypes.get_errno()
+    result = call(source, os.fsencode(one), destination, os.fsencode(other), how)
+    return 0 if result == 0 else ctypes.get_errno()

@@ -208,9 +208,14 @@ def _by_number(
 ) -> np.ndarray:
     """The hash of each entry of a column whose values are numbers close together, or numbered."""
     nowhere = high - low + 1
-    if numbers.null_count():
-        numbers = numbers.cast(pl.Int64).fill_null(high + 1)
-    where = numbers.to_numpy().astype(np.int64) - low
+    is_missing = numbers.is_null().to_numpy()
+    values = numbers.fill_null(low).to_numpy()
+    # The least is taken away first: numbers near 2^64 fit no signed word, and the one after the greatest fits none.
+    if numbers.dtype == pl.UInt64:
+        where = (values - np.uint64(low)).astype(np.int64)
+    else:
+        where = values.astype(np.int64) - low
+    where[is_missing] = nowhere
     example = np.full(nowhere + 1, -1, np.int64)
     example[where] = np.arange(len(where))
     present = np.flatnonzero(example[:-1] >= 0)

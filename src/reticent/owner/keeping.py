@@ -40,8 +40,6 @@ def refuse_existing(target: Path, force: bool) -> None:
 def keep(ledger: Path, intent: Intent, notes: Mapping[str, bytes | str], sketches: Mapping[str, bytes]) -> None:
     """A staged release in its place, in the ledger and in the owner's notes.  The ledger's lock is held."""
     staged, target = Path(intent.staged), Path(intent.target)
-    with writing(target):
-        staging.note(staged, target, ledger)
     switched = False
     try:
         with writing(ledger):
@@ -86,7 +84,6 @@ def put_alone(staged: Path, target: Path, force: bool) -> None:
         os.chmod(staged, 0o755)
         private.sync_all(staged)
         refuse_existing(target, force)
-        staging.note(staged, target, None)
         _put_in_place(staged, target)
         staging.discard(staged)
 

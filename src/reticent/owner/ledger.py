@@ -4,6 +4,7 @@ It lies in the folder that is asked for, else in RETICENT_LEDGER, else in the us
 
     ledger.jsonl       a line for each release
     ledger.key         the secret under which values are hashed; it is made with the ledger
+    ledger-stages/     which staging folders there are, while there are any (`stage_records`)
     ledger-sketches/   what is kept of each table's content (`fingerprint`)
     ledger.journal/    while a release is being kept: what is about to change (`journal`)
 """
@@ -20,10 +21,11 @@ from pathlib import Path
 from typing import Any
 
 from reticent.errors import AlreadyPublished, some
-from reticent.owner import bytewise, journal, private, sketches
+from reticent.owner import bytewise, journal, private, sketches, staging
 from reticent.owner.fingerprint import Hashed, Rows
-from reticent.owner.journal import KEY, LEDGER, LOCK, SKETCHES, Intent
+from reticent.owner.journal import SKETCHES, Intent
 from reticent.owner.keeping import keep, refuse_existing
+from reticent.owner.ledger_key import LEDGER, LOCK, make_key
 from reticent.owner.likeness import likeness
 from reticent.owner.lines import entries, first_entries, unreadable
 from reticent.owner.notes import notes_on
@@ -146,7 +148,8 @@ class Ledger:
         size = path.stat().st_size if path.exists() else 0
         within = "" if self.batch is None else str(self.batch.to.resolve())
         places = [os.path.abspath(place) for place in (target, staged, notes)]
-        return Intent(places[0], places[1], places[2], lacking, size, marks, entry, within)
+        device, inode = staging.identity_of(staged)
+        return Intent(places[0], places[1], places[2], lacking, size, marks, entry, within, device, inode)
 
     def _repeats(self, table: Hashed, known: Sequence[dict[str, Any]]) -> list[Repeat]:
         """Those of the known entries that are of the same people; not those of other batches of this publication."""
@@ -173,21 +176,7 @@ class Ledger:
 
     def _key(self) -> bytes:
         """The ledger's secret, made with the ledger."""
-        path = self.folder / KEY
-        with writing(self.folder):
-            private.make_folder(self.folder)
-            with self._locked():
-                if not path.exists():
-                    if entries(self.folder / LEDGER):
-                        raise unreadable(path)
-                    private.write(path, secrets.token_hex(32) + "\n")
-        try:
-            key = bytes.fromhex(path.read_text(encoding="ascii"))
-        except (OSError, ValueError):
-            raise unreadable(path) from None
-        if len(key) != 32:
-            raise unreadable(path)
-        return key
+        return make_key(self.folder)
 
 
 def _marks(entry: Mapping[str, Any]) -> list[str]:

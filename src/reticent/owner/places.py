@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import stat
 from pathlib import Path
 
 from reticent.errors import OutputExists, RequestError
@@ -87,6 +88,15 @@ def _is_release(folder: Path) -> bool:
         return False
 
 
+def is_foreign_link(folder: Path) -> bool:
+    """Tell whether a path is a symbolic link that another user than this one, or root, made."""
+    try:
+        status = os.lstat(folder)
+    except OSError:
+        return False
+    return stat.S_ISLNK(status.st_mode) and hasattr(os, "geteuid") and status.st_uid not in (os.geteuid(), 0)
+
+
 def refuse_overlap(target: Path, ledger: Path) -> None:
     """A release is handed out whole: neither does it lie among what stays with the owner, nor does that lie in it."""
     try:
@@ -94,6 +104,13 @@ def refuse_overlap(target: Path, ledger: Path) -> None:
         held = {"owner's folder": owner_folder(target).resolve(), "ledger": ledger.resolve()}
     except (OSError, RuntimeError, ValueError):  # a circle of links, a name that no file can have
         raise RequestError(f"{target} is no place for a release.", attempt="another name.") from None
+    for folder in (owner_folder(target), ledger):
+        if is_foreign_link(folder):
+            raise RequestError(
+                f"{folder} is a link that another user made.",
+                why="What stays with you would be written to wherever it leads.",
+                attempt="another place for the release; or RETICENT_OWNER, and --ledger (RETICENT_LEDGER).",
+            )
     if (holder := release_above(place.parent)) is not None:
         raise OutputExists(
             f"{target} lies in the release {holder}.", why="A release holds what its manifest lists, and nothing else.",

@@ -66,6 +66,13 @@ def write_at(path: Path, size: int, content: bytes) -> None:
         os.close(handle)
 
 
+def share_as_folder(path: Path) -> None:
+    """Give a file that came from a private folder the mode of files that are made where it lies now."""
+    mode = _mode_of_files(path.parent)
+    if path.stat().st_mode & 0o777 != mode:
+        path.chmod(mode)
+
+
 def sync(path: Path) -> None:
     """A file's content, or the names in a folder, on the disk; not every file system can do that with a folder."""
     if os.name == "nt":
@@ -128,13 +135,18 @@ def lock(handle: int, *, wait: bool) -> bool:
 
 
 def _opened(path: Path, how: int) -> int:
+    how |= getattr(os, "O_NOFOLLOW", 0)  # a link in a shared ledger would write to wherever it leads
     if path.exists():
         return os.open(path, how)
-    mode = 0o660 if _shared(path.parent) else 0o600
+    mode = _mode_of_files(path.parent)
     handle = os.open(path, how | os.O_CREAT, mode)
     if os.fstat(handle).st_mode & 0o777 != mode:
         os.chmod(path, mode)
     return handle
+
+
+def _mode_of_files(folder: Path) -> int:
+    return 0o660 if _shared(folder) else 0o600
 
 
 def _shared(folder: Path) -> bool:

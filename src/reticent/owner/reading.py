@@ -7,7 +7,7 @@ otherwise differs from its own release, and a good release would be called broke
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from typing import Any
 from reticent.errors import SourceError, some
 from reticent.owner.places import notes_of
 from reticent.redaction import is_address
+from reticent.table.roles import Column
 from reticent.table.source import Source
 
 JOB = "job.toml"
@@ -30,6 +31,30 @@ def owners_source(release: Any) -> Source | None:
         return Source(**{field.name: given[field.name] for field in fields(Source) if field.name in given})
     except (tomllib.TOMLDecodeError, AttributeError, SourceError, TypeError):
         return None  # a damaged note says nothing
+
+
+def owners_person_columns(release: Any) -> tuple[str, ...]:
+    """The columns of which the owner's job of a release declares how many rows a person has; none where there is no such job."""
+    text = getattr(release, "job_text", None) or _beside(getattr(release, "folder", release))
+    if text is None:
+        return ()
+    try:
+        columns = tomllib.loads(text).get("columns", {})
+        return tuple(
+            name for name, column in columns.items() if isinstance(column, Mapping) and "rows_per_person" in column
+        )
+    except (tomllib.TOMLDecodeError, AttributeError):
+        return ()  # a damaged note says nothing
+
+
+def person_columns(
+    release: Any, columns: Mapping[str, Column] | None = None, given: Iterable[str] | None = None
+) -> tuple[str, ...]:
+    """The columns that say whose a row is: those given, or those that the columns' roles or the owner's job declare."""
+    if given:
+        return tuple(dict.fromkeys(given))
+    declared = [name for name, column in (columns or {}).items() if column.rows_per_person is not None]
+    return tuple(declared) or owners_person_columns(release)
 
 
 def _beside(folder: Any) -> str | None:

@@ -1,40 +1,77 @@
 """Staging: what is being written, in a folder beside its target that only its maker can enter.
 
-    .reticent-stage-XXXXXXXX/
-        lock        locked as long as its maker lives
+    .reticent-staging-XXXXXXXXXXXXXXXX/
+        note.json   signed: which folder this is, and the target's name (`stage_records`)
         release/    what is staged, and after the exchange what it replaced
         replaced/   what it replaces, where two names cannot be exchanged in one step
-        note.json   the target's name and the ledger that journals it, while it is put in place
 
-A folder whose lock is free is a dead process's.  Whoever comes by settles what its ledger's journal says of it and
-removes it.  Where a file system has no locks nobody can tell, and such folders stay.
+The ledger has a record of each folder, made before the folder is and locked as long as its maker lives.  A record whose lock is
+free is a dead process's.  Then the folder is put right and removed, if it is this user's, has the mode 700, is no link, lies
+where the record says and holds a note that the ledger signed for this very folder.  Any other folder stays as it is, whatever
+is in it.  Where a system has no user ids, modes, folder handles or locks, folders of killed processes stay.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
-from reticent.owner import private
-from reticent.owner.exchange import move
+from reticent.errors import ReticentError
+from reticent.owner import directory_handles, private
+from reticent.owner.directory_handles import Identity, exists_in, is_plain_name, open_folder, remove_entry
+from reticent.owner.exchange import move, move_between
+from reticent.owner.ledger_key import make_key, read_key
+from reticent.owner.places import ledger_folder
 from reticent.owner.signals import deferred, uninterrupted
+from reticent.owner.stage_records import (
+    NOTE,
+    PREFIX,
+    NotOurs,
+    Record,
+    add_record,
+    claim_record,
+    iterate_claimed,
+    record_path,
+    require_genuine_folder,
+    require_genuine_place,
+    write_note,
+)
 from reticent.release.disk import writing
 
-PREFIX = ".reticent-stage-"
-LOCK, RELEASE, REPLACED, NOTE = "lock", "release", "replaced", "note.json"
-_HELD: dict[Path, int] = {}  # the open locks of this process's folders
+RELEASE, REPLACED = "release", "replaced"
+OLDER_PREFIX = ".reticent-stage-"
+"""What folders of versions are called that signed nothing: they are named to the user, and never acted on."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Container:
+    """A staging folder that this process made or has taken over from a dead one."""
+
+    place: str
+    name: str
+    identity: Identity
+    record: Record | None
+    process: int
+
+
+_HELD: dict[Path, _Container] = {}  # by the path of what is staged
 _LEFT: set[Path] = set()  # folders that outlive the block that staged them
 
 
 @contextmanager
-def staged(target: Path | None) -> Iterator[Path]:
+def staged(target: Path | None, ledger: Path | None = None) -> Iterator[Path]:
     """An empty folder on the target's file system, or a temporary one: only its maker can read it, and it goes if the
-    block fails."""
+    block fails.
+
+    It is recorded in `ledger`, and nothing is staged where that cannot be written.  Without one it is recorded in the user's
+    own ledger if there is one that can be written, and otherwise nowhere: if the process is killed then, it stays.
+    """
     folder: Path | None = None
     with _new_parents(target):
         try:
@@ -42,8 +79,9 @@ def staged(target: Path | None) -> Iterator[Path]:
                 if target is not None:
                     target.parent.mkdir(parents=True, exist_ok=True)
                 place = Path(tempfile.gettempdir()) if target is None else target.parent
+                name = None if target is None else target.name
                 with deferred():
-                    folder = _begun(place)
+                    folder = _begun(place, name, ledger)
             yield folder
         except BaseException:
             if folder is not None and folder not in _LEFT:
@@ -65,12 +103,18 @@ def _new_parents(target: Path | None) -> Iterator[None]:
 
 
 @contextmanager
-def new_file(target: Path, *, only_new: bool = False, near: Path | None = None) -> Iterator[Path]:
+def new_file(
+    target: Path,
+    *,
+    only_new: bool = False,
+    near: Path | None = None,
+    ledger: Path | None = None,
+) -> Iterator[Path]:
     """A path to write to; what is there when the block ends takes the target's place in one step.
 
     It is staged beside `near`, where that is given: a file of a release is staged beside the release, not among its files.
     """
-    with staged(near or target) as folder:
+    with staged(near or target, ledger) as folder:
         with writing(target):
             yield folder / target.name
             private.sync(folder / target.name)
@@ -80,12 +124,12 @@ def new_file(target: Path, *, only_new: bool = False, near: Path | None = None) 
 
 
 @contextmanager
-def scratch(target: Path | None) -> Iterator[Callable[[], Path]]:
+def scratch(target: Path | None, ledger: Path | None = None) -> Iterator[Callable[[], Path]]:
     """Makes folders for what does not fit memory, staged as a release is; all of them are gone when the block ends."""
     with _new_parents(target), ExitStack() as made:
 
         def room() -> Path:
-            folder = made.enter_context(staged(target))
+            folder = made.enter_context(staged(target, ledger))
             made.callback(discard, folder)
             return folder
 
@@ -95,24 +139,31 @@ def scratch(target: Path | None) -> Iterator[Callable[[], Path]]:
 
 
 def discard(folder: Path) -> None:
-    """What was staged is gone, or, after an exchange, what it replaced."""
-    shutil.rmtree(folder.parent, ignore_errors=True)
-    handle = _HELD.pop(folder, None)
-    if handle is not None:
-        os.close(handle)
+    """Remove what was staged or, after an exchange, what it replaced; nothing that this process does not hold."""
+    container = _HELD.get(folder)
+    if container is None or container.process != os.getpid():  # a child that was forked removes nothing of its parent's
+        return
+    with deferred():  # an order to end in the middle would leave the rest
+        del _HELD[folder]
+        try:
+            gone = _remove_container(container)
+        except NotOurs:
+            gone = False
+        if container.record is not None:
+            _close(container.record, gone)
 
 
 def leave(folder: Path) -> None:
     """What was staged stays for the next command, which a journal tells what to do with it."""
     _LEFT.add(folder)
-    if (handle := _HELD.pop(folder, None)) is not None:
-        os.close(handle)
+    container = _HELD.pop(folder, None)
+    if container is not None and container.record is not None:
+        container.record.release()
 
 
-def note(folder: Path, target: Path, ledger: Path | None) -> None:
-    """From here on others must ask the ledger's journal before they remove the folder."""
-    said = {"target": target.name, "ledger": None if ledger is None else str(ledger.resolve())}
-    private.write(folder.parent / NOTE, json.dumps(said))
+def identity_of(folder: Path) -> Identity:
+    """Return the device and inode of the staging folder that something is staged in."""
+    return _HELD[folder].identity
 
 
 def temporary_place() -> Path:
@@ -121,86 +172,226 @@ def temporary_place() -> Path:
     return next((Path(name) for name in named if name and os.path.isdir(name)), Path("/tmp"))  # looked at
 
 
-def stale(place: Path) -> list[Path]:
-    """Folders of dead processes in a place, each with its lock held by us until `remove_stale`."""
-    found = []
+def adopt(ledger: Path, folder: Path, identity: Identity) -> bool:
+    """Take over a dead process's staging folder, by what is staged in it; False unless it is genuine and this very one."""
+    if folder in _HELD:
+        return _HELD[folder].identity == identity
+    try:
+        record = claim_record(ledger, folder.parent.name)
+    except NotOurs:
+        return False
+    if record is None:
+        return False
+    try:
+        container = _verified(record)
+    except (NotOurs, OSError):
+        container = None
+    if container is None or container.identity != identity or Path(record.folder) != folder.parent:
+        record.release()
+        return False
+    _HELD[folder] = container
+    return True
+
+
+def remove_abandoned(ledger: Path) -> tuple[int, list[str]]:
+    """Remove the staging folders that dead processes of this user left, by the ledger's records.
+
+    Returns how many there were, and a sentence about each that is recorded and is not what was recorded.
+    """
+    removed = 0
+    sentences = []
+    for name, record in iterate_claimed(ledger):
+        if isinstance(record, NotOurs):
+            sentences.append(_left_alone(str(record_path(ledger, name)), record))
+            continue
+        try:
+            removed += _put_right(record)
+        except NotOurs as reason:
+            sentences.append(_left_alone(record.folder, reason))
+    return removed, sentences
+
+
+def _put_right(record: Record) -> bool:
+    """Put right and remove the staging folder of a record that this process has claimed.  Whether there was one to remove."""
+    try:
+        container = _verified(record)
+    except BaseException as reason:
+        record.release()
+        if isinstance(reason, OSError):  # its place is not there now
+            return False
+        raise
+    if container is None:
+        record.remove()
+        return False
+    folder = Path(container.place, container.name, RELEASE)
+    _HELD[folder] = container
+    try:
+        restore(folder)
+    except BaseException:
+        del _HELD[folder]
+        record.release()
+        raise
+    discard(folder)
+    return not os.path.lexists(folder.parent)
+
+
+def _left_alone(folder: str, reason: NotOurs) -> str:
+    return f"{folder!r} was left alone: {reason}. Look at it, and remove it by hand."
+
+
+def list_older_folders(place: Path, min_age: float = 0) -> list[str]:
+    """List this user's staging folders of older versions in a place; they signed nothing, and nothing is done with them.
+
+    `min_age` is in seconds: younger ones may be in use.
+    """
+    names = []
     with suppress(OSError, ValueError), os.scandir(place) as entries:
         for entry in entries:
-            if entry.name.startswith(PREFIX) and entry.is_dir(follow_symlinks=False):
-                folder = Path(entry.path) / RELEASE
-                handle = None if folder in _HELD else _locked_if_dead(folder.parent)
-                if handle is not None:
-                    _HELD[folder] = handle
-                    found.append(folder)
-    return found
-
-
-def remove_stale(place: Path, settle: Callable[[Path], None]) -> int:
-    """Remove what dead processes left in a place; `settle` is called with each ledger that journals one.  How many."""
-    removed = 0
-    for folder in stale(place):
-        try:
-            ledger = _noted(folder.parent).get("ledger")
-            if ledger is not None:
-                settle(Path(ledger))
-            restore(folder)
-            left = folder.parent.exists()
-            discard(folder)
-            removed += left and not folder.parent.exists()
-        finally:
-            if folder in _HELD:
-                os.close(_HELD.pop(folder))
-    return removed
+            if entry.name.startswith(OLDER_PREFIX) and entry.is_dir(follow_symlinks=False):
+                status = entry.stat(follow_symlinks=False)
+                if status.st_uid == directory_handles.current_user() and status.st_mtime <= time.time() - min_age:
+                    names.append(entry.name)
+    return sorted(names)
 
 
 def restore(folder: Path) -> None:
-    """What was replaced is put back if its maker died between the two steps that replace it."""
-    replaced, name = folder.parent / REPLACED, _noted(folder.parent).get("target")
-    if name is not None and replaced.exists() and not os.path.lexists(folder.parent.parent / name):
-        os.rename(replaced, folder.parent.parent / name)
-        private.sync(folder.parent.parent)
+    """Put what was replaced back, if its maker died between the two steps that replace it: what was staged is still there.
 
-
-def _noted(container: Path) -> dict[str, str | None]:
-    try:
-        said = json.loads((container / NOTE).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return said if isinstance(said, dict) else {}
-
-
-def _begun(place: Path) -> Path:
-    while True:
-        container = Path(os.path.abspath(tempfile.mkdtemp(prefix=PREFIX, dir=place)))
-        folder, handle = container / RELEASE, None
+    NotOurs where something else has the target's name by now: nothing is written over, and what was replaced stays.
+    """
+    container = _HELD.get(folder)
+    if container is None or container.record is None or container.record.target is None:
+        return
+    with _opened(container) as (place, handle):
+        if not exists_in(REPLACED, handle) or not exists_in(RELEASE, handle):
+            return
         try:
-            container.chmod(0o700)
-            handle = os.open(container / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
-            private.lock(handle, wait=True)
-            folder.mkdir(mode=0o700)
-            folder.chmod(0o700)
-            if os.fstat(handle).st_ino == (container / LOCK).stat().st_ino:
-                _HELD[folder] = handle
-                return folder
-        except FileNotFoundError:  # taken for a dead process's before it was locked: another one
-            if not place.is_dir():
-                raise
-        except BaseException:
-            if handle is not None:
-                os.close(handle)
-            shutil.rmtree(container, ignore_errors=True)
-            raise
-        if handle is not None:
-            os.close(handle)
+            move_between(handle, REPLACED, place, container.record.target)
+        except FileExistsError:
+            raise NotOurs("it holds what was to be replaced, and something else has its place") from None
+        os.fsync(place)
 
 
-def _locked_if_dead(container: Path) -> int | None:
-    """The folder's lock, if nobody holds it."""
+def _verified(record: Record) -> _Container | None:
+    """The staging folder of a record, if it is genuine; None if it is gone, or was never more than begun.
+
+    NotOurs where something else lies there.
+    """
     try:
-        handle = os.open(container / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
-    except OSError:
+        with open_folder(record.place) as place:
+            if not exists_in(record.name, place):
+                return None
+            require_genuine_place(record, place)
+            with open_folder(record.name, place) as handle:
+                has_note = require_genuine_folder(record, handle)
+                container = _container_of(record, handle)
+    except OSError as error:  # a link is no folder
+        if not os.path.lexists(record.place):
+            raise  # on a disk that is not there now, perhaps
+        raise NotOurs("it cannot be opened as a folder") from error
+    if not has_note:
+        if not _remove_container(container):
+            raise NotOurs("it cannot be removed")
         return None
-    if private.lock(handle, wait=False):
-        return handle
-    os.close(handle)
-    return None
+    return container
+
+
+def _container_of(record: Record, handle: int) -> _Container:
+    status = os.fstat(handle)
+    return _Container(record.place, record.name, (status.st_dev, status.st_ino), record, os.getpid())
+
+
+@contextmanager
+def _opened(container: _Container) -> Iterator[tuple[int, int]]:
+    """The handles of the place and of the staging folder; NotOurs if the name means another folder by now."""
+    try:
+        with open_folder(container.place) as place, open_folder(container.name, place) as handle:
+            if directory_handles.identity_of(handle) != container.identity:
+                raise NotOurs("it was exchanged")
+            if container.record is not None:
+                require_genuine_place(container.record, place)
+            yield place, handle
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise NotOurs("it is gone") from error
+
+
+def _remove_container(container: _Container) -> bool:
+    """Remove a staging folder; the note goes last, by which whoever comes after a kill knows the folder.
+
+    Whether it is gone.  What lies in it is removed by its handle, and its name only if it is empty then.
+    """
+    if not directory_handles.SUPPORTED:
+        shutil.rmtree(os.path.join(container.place, container.name), ignore_errors=True)
+        return not os.path.lexists(os.path.join(container.place, container.name))
+    with suppress(OSError), _opened(container) as (place, handle):
+        for name in sorted(os.listdir(handle), key=lambda name: name == NOTE):
+            if name != NOTE or os.listdir(handle) == [NOTE]:
+                remove_entry(name, handle)
+        os.rmdir(container.name, dir_fd=place)
+    return not os.path.lexists(os.path.join(container.place, container.name))
+
+
+def _remove_empty(name: str, place: int) -> bool:
+    """Remove a folder that was made and could not be opened, if it is empty.  Whether it is gone."""
+    with suppress(OSError):
+        os.rmdir(name, dir_fd=place)
+    return not exists_in(name, place)
+
+
+def _close(record: Record, gone: bool) -> None:
+    """End the record of a folder that is gone; what could not be removed is left to the next command."""
+    if gone:
+        record.remove()
+    else:
+        record.release()
+
+
+def _begun(place: Path, target: str | None, ledger: Path | None) -> Path:
+    """Record a staging folder, make it and write its note; what is staged goes into the path that is returned."""
+    path = os.path.realpath(place)
+    if not directory_handles.SUPPORTED:
+        made = tempfile.mkdtemp(prefix=PREFIX, dir=path)
+        container = _Container(path, os.path.basename(made), directory_handles.identity_of(made), None, os.getpid())
+        folder = Path(made, RELEASE)
+        folder.mkdir()
+        _HELD[folder] = container
+        return folder
+    name = target if is_plain_name(target) else None
+    with open_folder(path) as place_handle:
+        record, key = _recorded(path, place_handle, name, ledger)
+        return _made(path, place_handle, record, key)
+
+
+def _recorded(path: str, place_handle: int, target: str | None, ledger: Path | None) -> tuple[Record | None, bytes]:
+    """The record of a staging folder that is about to be made, and the ledger's secret."""
+    try:
+        book = (ledger_folder() if ledger is None else ledger).absolute()
+        key = read_key(book) if ledger is None else make_key(book)
+        with writing(book):
+            return add_record(book, key, path, place_handle, target), key
+    except ReticentError:
+        if ledger is not None:
+            raise
+        return None, b""
+
+
+def _made(path: str, place_handle: int, record: Record | None, key: bytes) -> Path:
+    name = record.name if record is not None else os.path.basename(tempfile.mkdtemp(prefix=PREFIX, dir=path))
+    container: _Container | None = None
+    try:
+        if record is not None:
+            directory_handles.make_private_folder(name, place_handle)
+        with open_folder(name, place_handle) as handle:
+            status = os.fstat(handle)
+            container = _Container(path, name, (status.st_dev, status.st_ino), record, os.getpid())
+            if record is not None:
+                write_note(record, key, handle)
+            directory_handles.make_private_folder(RELEASE, handle)
+    except BaseException:
+        gone = _remove_container(container) if container is not None else _remove_empty(name, place_handle)
+        if record is not None:
+            _close(record, gone)
+        raise
+    folder = Path(path, name, RELEASE)
+    _HELD[folder] = container
+    return folder

@@ -25,6 +25,19 @@ def no_longer_promised(entries: Sequence[Mapping[str, Any]]) -> list[str]:
     return found + [f"{model} no longer holds: {catalogue.PROMISES[model].together}." for model in models]
 
 
+def lost_together(entries: Sequence[Mapping[str, Any]]) -> str | None:
+    """Which promises of the latest entry no longer hold together with the others, as half a sentence; None where it is alone."""
+    if not no_longer_promised(entries):
+        return None
+    others = list(dict.fromkeys(entry["release"] for entry in entries if _place(entry) != _place(entries[-1])))
+    named = ", ".join(repr(name) for name in others[:4]) + (", ..." if len(others) > 4 else "")
+    models = list(dict.fromkeys(promise["model"] for promise in entries[-1]["promises"]))
+    if not models:
+        return None
+    listed = models[0] if len(models) == 1 else f"{', '.join(models[:-1])} and {models[-1]}"
+    return f"together with {named}, {listed} no longer hold{'s' if len(models) == 1 else ''}"
+
+
 def _place(entry: Mapping[str, Any]) -> tuple[str, str]:
     return entry.get("folder", ""), entry["release"]
 

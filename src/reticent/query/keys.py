@@ -1,8 +1,12 @@
-"""The combinations that GROUP BY asks for: of exact columns those that occur, of labels and of the sensitive column those possible."""
+"""The combinations that GROUP BY asks for: of exact columns those that occur, of labels and of the sensitive column those possible.
+
+Beside them a line of all others, where labels or withheld rows may hide some.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import product
 from math import prod
 from typing import Any
@@ -10,23 +14,50 @@ from typing import Any
 import polars as pl
 
 from reticent.errors import RequestError
-from reticent.release.asking.condition import NULL, Atom, Condition, both
+from reticent.release.asking.condition import AMONG, NULL, Atom, Condition, Joined, Negated, both
+from reticent.release.asking.source_values import AS_PUBLISHED, covers_other_values, find_place
 from reticent.release.column_entry import ColumnEntry
 from reticent.release.kind import Reader, Tables
 from reticent.release.manifest import Manifest
-from reticent.release.reading.line import Line
+from reticent.release.reading.line import Line as LabelLine
 from reticent.release.reading.scale import scale
+from reticent.table.grammar import ANY
 from reticent.table.roles import Role
 from reticent.table.types import dtype_named, typed
 
 MOST = 1_000  # values of a column that is published as ranges
 COMBINED = 100_000
+OTHER = "any other value"
+"""What the line of a question by groups is called that stands for all groups without a line of their own."""
 
 
-def keyed(
-    kind: Reader, tables: Tables, manifest: Manifest, by: Sequence[str]
-) -> Iterator[tuple[dict[str, Any], Condition | None]]:
-    """Each combination with the condition that selects it; without GROUP BY the one that selects everything."""
+@dataclass(frozen=True, eq=False)
+class Line:
+    """A group that is asked for: its keys as they are shown, the condition that selects it, and whether it is all that others are not."""
+
+    keys: dict[str, Any]
+    condition: Condition | None
+    rest: bool = False
+    empty: bool = False  # no published row is in it
+
+
+@dataclass(frozen=True, slots=True)
+class _Key:
+    """One value of a column of GROUP BY: as it is shown, and the atom that selects it."""
+
+    shown: Any
+    order: Any
+    atom: Atom
+
+
+def keyed(kind: Reader, tables: Tables, manifest: Manifest, by: Sequence[str]) -> Iterator[Line]:
+    """Each combination with the condition that selects it; without GROUP BY the one that selects everything.
+
+    The last line is of what no other shows, where there may be such: values that only `*` covers, and groups of withheld rows.
+    """
+    if not by:
+        yield Line({}, None)
+        return
     rows = tables[kind.files[0]]
     entries = {column.name: column for column in manifest.columns}
     guessed = [name for name in by if _guessed(kind, entries[name], rows)]
@@ -39,12 +70,49 @@ def keyed(
         )
     order = [*exact, *guessed]
     found = [dict(zip(order, (*some, *others), strict=True)) for some in shown for others in product(*possible)]
-    for keys in sorted(found, key=lambda keys: [_place(keys[name]) for name in by]):
-        named = {name: keys[name] for name in by}
-        yield (
-            named,
-            both(*(Atom(name, NULL) if value is None else Atom(name, "=", value) for name, value in named.items())),
-        )
+    keys = [{name: _key(entries[name], one[name]) for name in by} for one in found]
+    for one in sorted(keys, key=lambda one: [_place(one[name].order) for name in by]):
+        yield Line({name: key.shown for name, key in one.items()}, both(*(key.atom for key in one.values())))
+    open_ended = [
+        _exclude_listed(entries[name], values)
+        for name, values in zip(guessed, possible, strict=True)
+        if entries[name].role == Role.QUASI and covers_other_values(entries[name])
+    ]
+    if open_ended or manifest.withheld:
+        nobody = Atom(by[0], AMONG, ())
+        others = Joined(False, (nobody, *open_ended))
+        yield Line(dict.fromkeys(by, OTHER), others, rest=True, empty=not open_ended)
+
+
+def _key(entry: ColumnEntry, value: Any) -> _Key:
+    """A value beyond which nothing is told apart stands for all beyond it, a rounded one for all that are rounded to it."""
+    if value is None:
+        return _Key(None, None, Atom(entry.name, NULL))
+    if entry.round_to is not None:
+        shown = value or abs(value)  # numbers just below zero are rounded to -0.0, which is 0
+        return _Key(f"{shown}, rounded to {entry.round_to}", value, Atom(AS_PUBLISHED + entry.name, "=", value))
+    for end, test, words in ((entry.bottom, "<=", ("less", "earlier")), (entry.top, ">=", ("more", "later"))):
+        if end is not None and find_place(entry, value) == find_place(entry, _typed_end(entry, end)):
+            shown = f"{value} or {words[entry.type == 'date']}"
+            return _Key(shown, value, Atom(entry.name, test, value))
+    return _Key(value, value, Atom(entry.name, "=", value))
+
+
+def _typed_end(entry: ColumnEntry, end: Any) -> Any:
+    return str(end) if dtype_named(entry.dtype).is_temporal() else end
+
+
+def _exclude_listed(entry: ColumnEntry, values: Sequence[Any]) -> Condition:
+    """The condition that a column has none of the values that have a line; where a missing one has none, it may be missing."""
+    keys = [_key(entry, value) for value in values]
+    listed = [key.atom.value for key in keys if key.atom.test == "="]
+    if entry.type in ("numeric", "date") and listed:  # all values of a stretch
+        among: Condition = Joined(True, (Atom(entry.name, ">=", min(listed)), Atom(entry.name, "<=", max(listed))))
+    else:
+        among = Atom(entry.name, AMONG, tuple(listed))
+    beyond = [key.atom for key in keys if key.atom.test in ("<=", ">=")]
+    others: Condition = Joined(True, tuple(Negated(part) for part in (among, *beyond)))
+    return others if None in values else Joined(False, (others, Atom(entry.name, NULL)))
 
 
 def _place(value: Any) -> tuple[bool, Any]:
@@ -63,8 +131,8 @@ def _possible(kind: Reader, tables: Tables, manifest: Manifest, entry: ColumnEnt
         return kind.domain(tables, manifest).to_list()
     labels = tables[kind.files[0]][entry.name].unique().to_list()
     column = scale(entry, labels)
-    missing = [None] if None in labels else []
-    if not isinstance(column, Line):
+    missing = [None] if None in labels or ANY in labels else []
+    if not isinstance(column, LabelLine):
         return [*typed(column.values(column.read(labels)), entry.dtype).to_list(), *missing]
     if column.kind == "ordinal":
         return [*typed(list(entry.order or ()), entry.dtype).to_list(), *missing]

@@ -10,11 +10,13 @@ import polars as pl
 
 from reticent.errors import RequestError, SourceUnreachable, listed, some
 from reticent.limits import whole_text
-from reticent.query.ask import How, answered
+from reticent.query.ask import How, answered, limit_question
 from reticent.query.asked import SHAPE, understood
 from reticent.query.parsed import parsed
+from reticent.release.asking.condition import atoms
 from reticent.release.asking.put import Put
 from reticent.release.asking.rows import Rows
+from reticent.release.asking.source_values import AS_PUBLISHED
 from reticent.release.kind import Question, Tables
 from reticent.release.manifest import Manifest
 from reticent.table.types import dtype_named
@@ -46,9 +48,11 @@ def measured(
     rows = None if source is None else as_published(source, manifest)
     found, how = [], how or How()
     for question, one in zip(questions, asked, strict=True):
-        for answer, put in answered(tables, manifest, one, how):
+        with limit_question(how):
+            answers = list(answered(tables, manifest, one, how))
+        for answer, put in answers:
             line = {"question": question, **answer.to_dict()}
-            if rows is not None:
+            if rows is not None and not answer.rest and not _asks_rounded_values(put):
                 line["true"] = true = exact(rows, put)
                 if true and answer.estimate is not None:
                     line["error"] = abs(answer.estimate - true) / abs(true)
@@ -56,15 +60,21 @@ def measured(
     return found
 
 
+def _asks_rounded_values(question: Question) -> bool:
+    """Whether a line is of numbers that are rounded to one: the source has them as they were."""
+    return any(atom.column.startswith(AS_PUBLISHED) for atom in atoms(question.condition))
+
+
 def as_published(source: pl.DataFrame, manifest: Manifest) -> pl.DataFrame:
-    """The release's columns of the source, in the types that the release says."""
+    """The release's columns of the source, in the types that the release says; numbers that were rounded are not."""
     missing = [column.name for column in manifest.columns if column.name not in source.columns]
     if missing:
         raise RequestError(f"The source lacks {some(len(missing), 'column')} of the release: {listed(missing)}.",
                            attempt="the data that the release was made from.")  # fmt: skip
     found = []
     for column in manifest.columns:
-        read = source[column.name].cast(dtype_named(column.dtype), strict=False)
+        dtype = dtype_named(column.dtype) if column.round_to is None else pl.Float64()
+        read = source[column.name].cast(dtype, strict=False)
         if bad := read.null_count() - source[column.name].null_count():
             raise RequestError(f"{bad:,} values of column {column.name!r} of the source do not read as the release has them.",
                                attempt="the data that the release was made from, read as its job says.")  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from typing import Any
 
@@ -13,6 +14,10 @@ from reticent.errors import RequestError
 
 DEPTH = 200  # conditions within one another; a chain of ANDs is one, too
 VALUES = 1_000  # that one question compares with: what it takes to answer grows with their square
+MAX_LITERALS_PARSED = 4 * VALUES  # of one statement, counted roughly: parsing costs 16 microseconds for each
+MAX_CHARACTERS = 1_000_000  # of one statement
+TOKEN = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|\b\d[\w.]*|;")
+"""A text, a quoted name, the beginning of a number (1e-5 counts twice), or the end of a statement."""
 SIGNS: dict[Any, str] = {
     **dict.fromkeys((exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE), "A comparison"),
     exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/", exp.Mod: "%", exp.DPipe: "||", exp.Star: "*", exp.Window: "OVER (a window)",
@@ -27,7 +32,11 @@ SIGNS: dict[Any, str] = {
 
 
 def parsed(text: str, what: str, attempt: str) -> list[Any]:
-    """The statements, None for one that is empty; `what` says what is refused where it is no SQL."""
+    """The statements, None for one that is empty; `what` says what is refused where it is no SQL.
+
+    A statement that is too long is refused before anything is parsed.
+    """
+    _refuse_before_parsing(text)
     try:
         found = sqlglot.parse(text, read="duckdb")
     except SqlglotError:
@@ -65,6 +74,34 @@ def _refuse_deep(tree: Any) -> None:
         if depth > DEPTH:
             raise _too_deep()
         level = [inner for outer in level for inner in outer.iter_expressions()]
+
+
+def _refuse_before_parsing(text: str) -> None:
+    if len(text) <= MAX_LITERALS_PARSED:
+        return
+    literals = 0
+    start = 0
+    for token in TOKEN.finditer(text):
+        if token.group() == ";":
+            _refuse_many_characters(token.start() - start)
+            literals = 0
+            start = token.end()
+            continue
+        literals += 1
+        if literals > MAX_LITERALS_PARSED:
+            raise RequestError(
+                f"A question compares with {VALUES:,} values at the most; one has more than {MAX_LITERALS_PARSED:,}.",
+                attempt="BETWEEN in place of a list, or several questions whose counts add up.",
+            )
+    _refuse_many_characters(len(text) - start)
+
+
+def _refuse_many_characters(characters: int) -> None:
+    if characters > MAX_CHARACTERS:
+        raise RequestError(
+            f"A question has {MAX_CHARACTERS:,} characters at the most; one has {characters:,}.",
+            attempt="BETWEEN in place of a list, or several questions whose counts add up.",
+        )
 
 
 def _refuse_long(tree: Any) -> None:

@@ -12,7 +12,7 @@ from sqlglot import exp
 from reticent.errors import RequestError, suggest
 from reticent.query.asked import understood
 from reticent.query.printed_redrawn import printed_redrawn
-from reticent.query.separated import ELSE, Separated, held, separated
+from reticent.query.separated import ELSE, Separated, Withheld, held, separated
 from reticent.release.annotated import Annotated
 from reticent.release.guaranteed import covered, wanted
 from reticent.release.kind import reader
@@ -45,6 +45,11 @@ def printed(manifest: Manifest, text: str, dialect: str, table: str = "release")
             attempt="release.query, or `reticent query` without --print-sql and --at.",
         )
     asked = separated(understood(text, manifest), manifest)
+    if asked.withheld.rows and kind.files == TABLES:
+        raise RequestError(
+            "Questions to a transformed release with withheld rows are not printed as plain SQL: `bounds` is of published rows.",
+            attempt=ELSE,
+        )
     names = {name: ".".join(quoted(part) for part in f"{table}_{name}".split(".")) for name in TABLES}
     keys = [f"reticent_key{at}" for at in range(len(asked.by))]
     columns = [f"{quoted(name)} AS {key}" for name, key in zip(asked.by, keys, strict=True)]
@@ -135,12 +140,35 @@ def _spread(
         f'  FROM {names["sensitive"]} GROUP BY "group"\n)'
     )
     looked = f'looked AS (\n  SELECT {keys}p.reticent_n, h.* FROM picked p JOIN held h ON h."group" = p."group"\n)'
-    columns = (
-        f"COALESCE(SUM(CAST(reticent_n AS {double}) * CAST(among AS {double}) / CAST(total AS {double})), 0) AS estimate, "
-        f"CAST(COALESCE(SUM(CASE WHEN reticent_n + among > total THEN reticent_n + among - total ELSE 0 END), 0) AS {whole}) AS lower, "
-        f"CAST(COALESCE(SUM(CASE WHEN reticent_n < among THEN reticent_n ELSE among END), 0) AS {whole}) AS upper"
-    )
-    return f"WITH {picked},\n{held_},\n{looked}\nSELECT {shown}{columns}\nFROM looked{ending}"
+    estimate = f"COALESCE(SUM(CAST(reticent_n AS {double}) * CAST(among AS {double}) / CAST(total AS {double})), 0)"
+    least = "COALESCE(SUM(CASE WHEN reticent_n + among > total THEN reticent_n + among - total ELSE 0 END), 0)"
+    most = "COALESCE(SUM(CASE WHEN reticent_n < among THEN reticent_n ELSE among END), 0)"
+    published = {"estimate": estimate, "lower": f"CAST({least} AS {whole})", "upper": f"CAST({most} AS {whole})"}
+    columns = about_source(published, asked.withheld, double, whole)
+    comment = write_withheld_comment(asked)
+    return f"{comment}WITH {picked},\n{held_},\n{looked}\nSELECT {shown}{columns}\nFROM looked{ending}"
+
+
+def about_source(published: dict[str, str], withheld: Withheld, double: str, whole: str) -> str:
+    """The columns of a count: of the source's rows, and where some are withheld, of published ones beside them."""
+    if not withheld.rows:
+        return ", ".join(f"{form} AS {name}" for name, form in published.items())
+    share = f"CAST({float(withheld.share)!r} AS {double})"
+    lower = f"CAST({published['lower']} + {withheld.must} AS {whole})"
+    upper = f"CAST({published['upper']} + {withheld.may} AS {whole})"
+    estimate = f"({published['estimate']}) * {share}"
+    within = f"CASE WHEN {estimate} < {lower} THEN {lower} WHEN {estimate} > {upper} THEN {upper} ELSE {estimate} END"
+    columns = [f"{within} AS estimate", f"{lower} AS lower", f"{upper} AS upper"]
+    columns += [f"{form} AS published_{name}" for name, form in published.items()]
+    return ", ".join(columns)
+
+
+def write_withheld_comment(asked: Separated) -> str:
+    """What a reader of the SQL has to know where rows are withheld."""
+    if not asked.withheld.rows:
+        return ""
+    groups = " any of them may be in each group, or in one that has no line;" if asked.by else ""
+    return f"-- {asked.withheld.rows} rows of the source were withheld:{groups} lower and upper count them in\n"
 
 
 def _means(manifest: Manifest) -> np.ndarray:

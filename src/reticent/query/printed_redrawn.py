@@ -43,10 +43,23 @@ def printed_redrawn(manifest: Manifest, asked: Separated, dialect: str, double: 
     if asked.aggregate != "count":
         total = f"SUM(reticent_weight){f' / {rows}' if asked.aggregate == 'avg' else ''}"
         variance += f" / ({rows} * {rows})" if asked.aggregate == "avg" else ""
+    columns = f"{total} AS estimate, {variance} AS variance"
+    comment = ""
+    if asked.withheld.rows:
+        groups = " any of them may be in each group, or in one that has no line;" if by else ""
+        comment = f"-- {asked.withheld.rows} rows of the source were withheld:{groups} the estimate takes them to be like the others\n"
+        share = 1.0 if asked.aggregate == "avg" else float(asked.withheld.share)
+        columns = f"({total}) * {share!r} AS estimate, ({variance}) * {share * share!r} AS variance"
+        if asked.holding is None and asked.aggregate == "count":
+            columns = (
+                f"({total}) * {share!r} AS estimate, COUNT(*) + {asked.withheld.must} AS lower, "
+                f"COUNT(*) + {asked.withheld.may} AS upper"
+            )
+        columns += f", {total} AS published_estimate, {variance} AS published_variance"
     return (
-        f"WITH whole AS (\n  SELECT AVG({spreads}) AS reticent_mean FROM {table}\n),\n"
+        f"{comment}WITH whole AS (\n  SELECT AVG({spreads}) AS reticent_mean FROM {table}\n),\n"
         f"picked AS (\n  SELECT {keys}{weights} AS reticent_weight, {spreads} AS reticent_spread\n  FROM {table}{where}\n)\n"
-        f"SELECT {keys}{total} AS estimate, {variance} AS variance\nFROM picked{group}"
+        f"SELECT {keys}{columns}\nFROM picked{group}"
     )
 
 

@@ -10,11 +10,12 @@ from reticent.recipe.recipe import Recipe
 
 @dataclass(frozen=True, slots=True)
 class Mechanism:
-    """Retention `p`, least group `k`, and the `domain` that perturbed values are drawn from."""
+    """Retention `p`, least group `k`, the `domain` that perturbed values are drawn from, and what `declared` it."""
 
     p: Fraction
     k: int
     domain: tuple[str, ...]
+    declared: str
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

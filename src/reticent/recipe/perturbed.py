@@ -22,6 +22,7 @@ class Perturbed:
     columns: Mapping[str, Column]
     kind: ClassVar[str] = "perturbed"
     generalizes: ClassVar[bool] = False
+    lists_values: ClassVar[bool] = True
     several_sensitive: ClassVar[bool] = False
     place: ClassVar[None] = None
 

@@ -32,6 +32,7 @@ class Sampled:
     columns: Mapping[str, Column]
     kind: ClassVar[str] = "sampled"
     generalizes: ClassVar[bool] = False  # withholding rows to lose less would depend on who is sensitive
+    lists_values: ClassVar[bool] = True
     several_sensitive: ClassVar[bool] = False
     place: ClassVar[None] = None
     apart: ClassVar[bool] = True  # no two labels cover one person
@@ -88,6 +89,7 @@ class Sampled:
             "p": number(mechanism.p),
             "k": mechanism.k,
             "domain": list(mechanism.domain),
+            "declared": mechanism.declared,
         }
 
 

@@ -8,7 +8,9 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+from reticent.exact import is_whole
 from reticent.table.banded import BandDomain
+from reticent.table.bounds_given import is_range
 from reticent.table.cut_down import rows_for
 from reticent.table.domain import Domain, RangeDomain, TreeDomain
 from reticent.table.grammar import ANY, parse, value_label
@@ -36,6 +38,8 @@ def quasi_schema(domain: Domain, published: list[str | None], column: Column) ->
             entry["order"] = list(domain.texts)
         else:
             entry["domain"] = _numbers(domain) if declared else _published_range(domain, published)
+            if declared and domain.kind == "numeric":
+                entry["declared"] = True  # values outside of it were refused
     elif isinstance(domain, BandDomain) and not domain.given:
         entry["domain"] = _numbers(domain) if declared else _published_range(domain, published)
     elif isinstance(domain, TreeDomain) and domain.given:
@@ -83,6 +87,9 @@ def sensitive_schema(domain: Domain, column: Column) -> dict[str, Any]:
     }
     if isinstance(domain, RangeDomain) and domain.kind == "ordinal":
         entry["order"] = list(domain.texts)
+    declares_range = column.domain is not None and is_range(column.domain)
+    if isinstance(domain, RangeDomain) and domain.kind == "numeric" and declares_range:
+        entry |= {"domain": _numbers(domain), "declared": True}  # values outside of it were refused
     if isinstance(domain, TreeDomain) and domain.given:
         entry["hierarchy"] = domain.hierarchy.rows()
     return entry
@@ -90,6 +97,8 @@ def sensitive_schema(domain: Domain, column: Column) -> dict[str, Any]:
 
 def _numbers(domain: RangeDomain | BandDomain) -> list[Any]:
     whole = domain.dtype.startswith(("Int", "UInt"))
+    if isinstance(domain, RangeDomain) and domain.declared_ends is not None:
+        return list(domain.declared_ends)
     return [int(end) if whole and end == int(end) else end for end in domain.span]
 
 
@@ -130,6 +139,6 @@ def _written(column: Column) -> dict[str, str]:
 
 def number(value: Fraction) -> int | float | str:
     """An exact number as JSON can say it: whole, a decimal that reads back exactly, or "1/3"."""
-    if value.denominator == 1:
+    if is_whole(value):
         return int(value)
     return float(value) if Fraction(repr(float(value))) == value else str(value)

@@ -29,6 +29,7 @@ class Transformed(GroupedRows):
 
     recipe: TransformedRecipe
     kind: ClassVar[str] = "transformed"
+    lists_values: ClassVar[bool] = True
     reserved: ClassVar[Mapping[str, tuple[Role, ...]]] = {GROUP: (Role.QUASI, Role.INSENSITIVE)}
 
     @classmethod

@@ -17,8 +17,12 @@ from reticent.table.types import typed
 
 
 def values_of(domain: Domain) -> pl.Series:
-    """The values of a domain in code order, null last, in the column's own type."""
-    return typed([*domain.texts, *([None] if domain.null else [])], domain.dtype).alias(domain.name)
+    """The values of a domain in code order, null last, in the column's own type.
+
+    A hierarchy may list numbers that the type does not have, and no row holds these: they are null here.
+    """
+    texts = [*domain.texts, *([None] if domain.null else [])]
+    return typed(texts, domain.dtype, strict=False).alias(domain.name)
 
 
 def published_cells(recipe: Recipe) -> np.ndarray:

@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 
 from reticent.engines.parts import TIMES, Frames, Parts
+from reticent.methods.lone_people import count_lone_people
 from reticent.methods.protocols import Method
 from reticent.methods.regions.coarse import Tree
 from reticent.models.promises import Promises
@@ -44,13 +45,14 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What a region says of its plan: its groups, rows, and what their labels lose beside tight ones."""
+    """What a region says of its plan: its groups, rows, what their labels lose beside tight ones, and groups of one row."""
 
     region: int
     groups: int
     rows: int
     tight: float
     printed: float
+    alone: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,4 +113,4 @@ def _region(held: pl.DataFrame, number: int, asked: Asked) -> Told:
     labels.write(asked.folder, number, found.texts)
     weights: Any = getattr(asked.method, "weights", None)
     tight, printed = total_loss(recipe, weights), printed_loss(recipe, weights) * cells.rows
-    return Told(number, recipe.groups, cells.rows, tight, printed)
+    return Told(number, recipe.groups, cells.rows, tight, printed, count_lone_people(recipe))

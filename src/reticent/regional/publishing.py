@@ -8,6 +8,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from reticent import registry
@@ -15,9 +16,10 @@ from reticent.audit.kind import eyes
 from reticent.audit.result import Audit
 from reticent.audit.subject import of_folder
 from reticent.engines.engine import Working
-from reticent.engines.parts import NUMBER, Frames, Parts, Spreading
+from reticent.engines.parts import NUMBER, TIMES, Frames, Parts, Spreading
 from reticent.job import Job
 from reticent.methods.compose import left_to_method
+from reticent.methods.lone_people import describe_lone_people
 from reticent.methods.reachable import check_reachable
 from reticent.methods.regions import coarse, fine
 from reticent.methods.regions.coarse import Tree
@@ -34,8 +36,10 @@ from reticent.release.data import parts_of
 from reticent.release.kind import data_files
 from reticent.release.rows import Rows
 from reticent.table.cells import Cells
+from reticent.table.domain import Domain
 from reticent.table.joint import jointly
 from reticent.table.roles import Column, Role, with_role
+from reticent.table.sentinels import FarValues, of_domain
 from reticent.table.source import Source, is_text
 
 READERS = 64  # tasks that read a release
@@ -66,6 +70,29 @@ class Regional:
 
     def fingerprint(self, source: Source | None) -> SpreadRows:
         return SpreadRows(self.combined, self.codes.names, source)
+
+    @property
+    def domains(self) -> tuple[Domain, ...]:
+        return self.codes.domains(self.codes.names)
+
+    @property
+    def domains_by_role(self) -> tuple[tuple[Domain, ...], tuple[Domain, ...]]:
+        """Those of quasi-identifying, and those of sensitive columns."""
+        return self.codes.domains(self.codes.quasi), self.codes.domains(self.codes.sensitive)
+
+    def far_values(self) -> list[FarValues]:
+        """Values that stand far from all others in their column."""
+        found = []
+        for name in self.codes.names:
+            coding = self.codes.codings[name]
+            values, times = self.values_of(name)
+            found += of_domain(coding.domain, np.bincount(coding.encode(values), times, coding.domain.size))
+        return found
+
+    def values_of(self, name: str) -> tuple[pl.Series, np.ndarray]:
+        """The distinct values of a column, and how many rows have each."""
+        counted = self.marginals.values[name]
+        return counted[name], counted[TIMES].to_numpy().astype(np.int64)
 
     @property
     def carried(self) -> dict[str, pl.DataType]:
@@ -122,6 +149,10 @@ class Planned:
     def wider(self) -> list[str]:
         tight, printed = (sum(getattr(one, name) for one in self.told) / self.rows for name in ("tight", "printed"))
         return wider_by(self.cells.quasi, tight, printed)
+
+    def lone(self) -> list[str]:
+        """What the steward should hear of people who would stand alone; the promises that regions keep know no priors."""
+        return describe_lone_people(sum(one.alone for one in self.told))
 
     @cached_property
     def writer(self) -> Any:

@@ -112,7 +112,13 @@ class Anatomized:
                 put.rows, group, values, places, places, held, max(map(_groups, tables.values()))
             )
         groups: Grouped = put.known["groups"]
-        return groups.answer(put.condition, put.aggregate, put.column, _Alike())
+
+        def ask(asked: Put) -> Answer:
+            return groups.over(asked.rows).answer(
+                asked.condition, asked.aggregate, asked.column, _Alike(), asked.beside
+            )
+
+        return put.about_source(ask)
 
     def readme(self, manifest: Manifest) -> str:
         column = manifest.sensitive.name

@@ -21,7 +21,7 @@ from reticent.release.files import write_parts
 from reticent.release.formulas import PRESENT, QUOTED
 from reticent.release.kind import data_files, reader
 from reticent.release.manifest import FORMAT, Manifest
-from reticent.release.page import refuse_other_page
+from reticent.release.page import read_page
 from reticent.release.parsed import BYTES, parsed, refuse_large
 from reticent.release.parts import part_names
 from reticent.release.rows import Rows
@@ -179,7 +179,7 @@ def verify(folder: str | Path, expect_digest: str | None = None) -> Manifest:
     for number, (name, file) in enumerate(files.items()):
         refuse_unsound(file, schemas[name], manifest.rows if number == 0 else None, manifest.part_rows)
     if REPORT in present and REPORT not in manifest.files:
-        refuse_other_page(folder, [MANIFEST, *manifest.files])
+        read_page(folder)
     return manifest
 
 

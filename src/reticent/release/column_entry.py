@@ -62,6 +62,7 @@ _SHAPES: dict[str, shape.Checker] = {
     "hierarchy": shape.listed(shape.listed(shape.text)),
     "built": shape.parameter,
     "domain": _ends,
+    "declared": shape.flag,
     "values": shape.listed(shape.text),
     "bottom": shape.scalar,
     "top": shape.scalar,
@@ -72,15 +73,18 @@ _SHAPES: dict[str, shape.Checker] = {
 _ALWAYS = {"name", "role", "type", "dtype"}
 _BY_ROLE: dict[str, set[str]] = {
     Role.QUASI: _ALWAYS
-    | {"null", "order", "hierarchy", "built", "domain", "values", "bottom", "top", "format", "labels"},
-    Role.SENSITIVE: _ALWAYS | {"missing", "order", "hierarchy", "format"},
+    | {"null", "order", "hierarchy", "built", "domain", "declared", "values", "bottom", "top", "format", "labels"},
+    Role.SENSITIVE: _ALWAYS | {"missing", "order", "hierarchy", "domain", "declared", "format"},
     Role.INSENSITIVE: _ALWAYS | {"round_to", "format"},
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnEntry:
-    """What a manifest says of one published column; None is what it does not say."""
+    """What a manifest says of one published column; None is what it does not say.
+
+    `domain` is where the values of the whole source lie if it was `declared`; else it is where those of published rows do.
+    """
 
     name: str
     role: str
@@ -92,6 +96,7 @@ class ColumnEntry:
     hierarchy: list[list[str]] | None = None
     built: Mapping[str, Any] | None = None
     domain: list[Any] | None = None
+    declared: bool = False
     values: list[str] | None = None
     bottom: Any = None
     top: Any = None
@@ -118,7 +123,11 @@ class ColumnEntry:
 
     def to_dict(self) -> dict[str, Any]:
         given = {f.name: getattr(self, f.name) for f in fields(self)}
-        return {name: value for name, value in given.items() if value is not None and (name != "null" or value)}
+        return {
+            name: value
+            for name, value in given.items()
+            if value is not None and (name not in ("null", "declared") or value)
+        }
 
     def at(self, **changes: Any) -> ColumnEntry:
         return replace(self, **changes)
@@ -131,6 +140,8 @@ def _refuse_unfit(entry: ColumnEntry) -> None:
         raise Misshapen("a column has ends that are none of its type", inside=True)
     if entry.domain and _place(entry.domain[0]) > _place(entry.domain[1]):
         raise Misshapen("a column ends before it begins", inside=True)
+    if entry.declared and (entry.type != "numeric" or not entry.domain):
+        raise Misshapen("a column declares a domain that it does not have", inside=True)
     if entry.round_to is not None and (isinstance(entry.round_to, bool | str) or not entry.round_to > 0):
         raise Misshapen("a column is rounded to something that is no step", inside=True)
     if entry.order is not None and len(set(entry.order)) != len(entry.order):

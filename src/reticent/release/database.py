@@ -16,6 +16,9 @@ from reticent.release.piecewise import Table
 from reticent.release.table_names import check_columns, check_name
 from reticent.table.database import driver, is_away, path_of, quoted, scheme, with_environment
 
+INDEXES: dict[str, tuple[str, ...]] = {"bounds": ("group", "selected")}
+"""Columns by which printed questions look a table up, row by row: SQLite and PostgreSQL would read all of it each time."""
+
 
 def write(tables: dict[str, Table], manifest: str, url: str, table: str, path: Path | None = None) -> list[str]:
     """One table per data file (`people`, or `people_quasi` and `people_sensitive`) and `people_manifest`; all or none.
@@ -28,9 +31,10 @@ def write(tables: dict[str, Table], manifest: str, url: str, table: str, path: P
     check_columns([one.empty.columns for one in tables.values()], database)
     names = {table if len(tables) == 1 else f"{table}_{name}": one for name, one in tables.items()}
     names[f"{table}_manifest"] = Table.of_frame(pl.DataFrame({"manifest": [manifest]}))
+    indexes = {f"{table}_{name}": columns for name, columns in INDEXES.items() if name in tables and len(tables) > 1}
     writer = {"postgresql": _postgresql, "sqlite": _sqlite, "duckdb": _duckdb}[database]
     try:
-        writer(url, names, path)
+        writer(url, names, indexes, path)
     except (ReticentError, ImportError):
         raise
     except Exception as error:
@@ -93,7 +97,9 @@ def _disk_refuses(error: Exception) -> bool:
     )
 
 
-def _postgresql(url: str, tables: dict[str, Table], path: Path | None = None) -> None:
+def _postgresql(
+    url: str, tables: dict[str, Table], indexes: dict[str, tuple[str, ...]], path: Path | None = None
+) -> None:
     dbapi = driver("adbc_driver_postgresql.dbapi", "postgres")
     with dbapi.connect(with_environment(url)) as connection, connection.cursor() as cursor:
         for name, table in tables.items():
@@ -101,6 +107,8 @@ def _postgresql(url: str, tables: dict[str, Table], path: Path | None = None) ->
             cursor.adbc_ingest(bare, table.empty.to_arrow(), mode="create", db_schema_name=schema or None)
             for piece in table.pieces():
                 cursor.adbc_ingest(bare, piece.to_arrow(), mode="append", db_schema_name=schema or None)
+        for name, columns in indexes.items():
+            cursor.execute(f"CREATE INDEX ON {quoted(name)} ({', '.join(map(quoted_name, columns))})")
         connection.commit()
 
 
@@ -108,7 +116,7 @@ READ = "reticent_rows_read_now"  # what DuckDB knows rows by while it reads them
 _AFFINITY = {pl.String: "TEXT", pl.Boolean: "INTEGER", pl.Float32: "REAL", pl.Float64: "REAL"}
 
 
-def _sqlite(url: str, tables: dict[str, Table], path: Path | None) -> None:
+def _sqlite(url: str, tables: dict[str, Table], indexes: dict[str, tuple[str, ...]], path: Path | None) -> None:
     import sqlite3
     from contextlib import closing
 
@@ -124,6 +132,9 @@ def _sqlite(url: str, tables: dict[str, Table], path: Path | None) -> None:
                 for piece in table.pieces():
                     rows = piece.with_columns(texts).iter_rows()
                     connection.executemany(f"INSERT INTO {quoted(name)} VALUES ({marks})", rows)
+            for name, indexed in indexes.items():
+                listed = ", ".join(map(quoted_name, indexed))
+                connection.execute(f"CREATE INDEX {quoted_name(f'{name}_by_group')} ON {quoted_name(name)} ({listed})")
             connection.execute("COMMIT")
         except BaseException:
             if connection.in_transaction:  # a full disk has rolled it back already
@@ -176,7 +187,8 @@ class _Handed:
             raise self._failed from None
 
 
-def _duckdb(url: str, tables: dict[str, Table], path: Path | None) -> None:
+def _duckdb(url: str, tables: dict[str, Table], indexes: dict[str, tuple[str, ...]], path: Path | None) -> None:
+    """DuckDB joins by hashing, and needs no index."""
     duckdb = driver("duckdb", "query")
     with duckdb.connect(str(path or path_of(url, there=False))) as connection:
         connection.begin()

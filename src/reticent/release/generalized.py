@@ -10,7 +10,7 @@ import polars as pl
 from reticent.release.answer import Answer
 from reticent.release.asking.put import Put
 from reticent.release.bounds import with_bounds
-from reticent.release.data import Schema
+from reticent.release.data import COUNT, Schema
 from reticent.release.kind import Question, Sight, Tables, counts_called
 from reticent.release.manifest import ColumnEntry, Manifest
 from reticent.release.markup import cell, page
@@ -36,6 +36,7 @@ class Generalized:
     optional: ClassVar[frozenset[str]] = frozenset()
     labelled: ClassVar[bool] = True
     elsewhere: ClassVar[bool] = False
+    countable: ClassVar[bool] = True  # a question may be asked of its distinct rows and how often each occurs
 
     def check(self, manifest: Manifest) -> None:
         if not manifest.named(Role.QUASI):
@@ -63,8 +64,12 @@ class Generalized:
     def estimate(self, tables: Tables, manifest: Manifest, question: Question) -> Answer:
         """Uniform within each row's box, with bounds over all tables that the labels cover."""
         data = tables["data"]
+        times = None
+        if COUNT in data.columns:
+            times = data[COUNT].to_numpy()
+            data = data.drop(COUNT)
         shown = None if question.where is None else self.frame(tables, manifest, bounds=True)
-        return Put.of(data, manifest, question, shown, labels=True).one_by_one()
+        return Put.of(data, manifest, question, shown, labels=True, people=times).one_by_one(times)
 
     def readme(self, manifest: Manifest) -> str:
         listed = " and ".join(files(manifest))

@@ -13,6 +13,7 @@ The estimate is the mean under the groups' targets; for MIN and MAX that of a_g 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 import polars as pl
@@ -22,6 +23,9 @@ from reticent.release.answer import NOTHING, Answer
 from reticent.release.asking.alike import Triple
 from reticent.release.asking.condition import atoms
 from reticent.release.asking.grouped import Grouped
+from reticent.release.asking.independent import Uncertain, between, round_to_double
+from reticent.release.asking.independent import answer as alone
+from reticent.release.asking.matched import Unpublished, join_ends
 from reticent.release.asking.put import Put
 from reticent.release.asking.selection import Chances
 from reticent.release.kind import Tables
@@ -34,28 +38,36 @@ ROUNDING = 2.0**-52
 
 def answer(tables: Tables, manifest: Manifest, put: Put) -> Answer:
     """Looked up in `bounds` where a condition leaves the sensitive column out and a number of it is asked for; else matched."""
+    return put.about_source(lambda asked: _answer(tables, manifest, asked))
+
+
+def _answer(tables: Tables, manifest: Manifest, put: Put) -> Answer:
     column = manifest.sensitive.name
     if "annotated" not in put.known:
         put.known["annotated"] = Annotated.of(manifest)
     annotated: Annotated = put.known["annotated"]
     if put.aggregate == "count" or put.column != column or any(atom.column == column for atom in atoms(put.condition)):
         return _matched(tables, manifest, annotated, put)
-    met = np.bincount(tables["quasi"][GROUP].to_numpy()[put.chosen()], minlength=1).astype(np.int64)
+    chosen = put.chosen()
+    if chosen is None:
+        return _matched(tables, manifest, annotated, put)
+    met = np.bincount(tables["quasi"][GROUP].to_numpy()[chosen], minlength=1).astype(np.int64)
     group = np.flatnonzero(met)
     if not len(group):
-        return NOTHING
+        return NOTHING if put.beside is None else alone(put.beside, put.aggregate)
     found = looked_up(tables["bounds"], group, met[group])
     places = np.array([float(text) for text in annotated.texts])
     if put.aggregate in ("sum", "avg"):
-        return _sum(found, annotated, places, group, met[group], put.aggregate)
-    return _extreme(found, annotated, places, group, met[group], put.aggregate)
+        return _sum(found, annotated, places, group, met[group], put.aggregate, put.beside)
+    return _extreme(found, annotated, places, group, met[group], put.aggregate, put.beside)
 
 
 def _matched(tables: Tables, manifest: Manifest, annotated: Annotated, put: Put) -> Answer:
     if "groups" not in put.known:
         put.known["groups"] = _grouped(tables, manifest, annotated, put)
     groups: Grouped = put.known["groups"]
-    return groups.answer(put.condition, put.aggregate, put.column, _UnderTargets(annotated))
+    likely = _UnderTargets(annotated)
+    return groups.over(put.rows).answer(put.condition, put.aggregate, put.column, likely, put.beside)
 
 
 def _grouped(tables: Tables, manifest: Manifest, annotated: Annotated, put: Put) -> Grouped:
@@ -106,28 +118,62 @@ def looked_up(bounds: pl.DataFrame, group: np.ndarray, met: np.ndarray) -> dict[
     return found
 
 
-def _sum(found: dict[str, np.ndarray], annotated: Annotated, places: np.ndarray, group: np.ndarray, met: np.ndarray,
-         aggregate: str) -> Answer:  # fmt: skip
+def _sum(
+    found: dict[str, np.ndarray],
+    annotated: Annotated,
+    places: np.ndarray,
+    group: np.ndarray,
+    met: np.ndarray,
+    aggregate: str,
+    beside: Uncertain | None,
+) -> Answer:
     mean = (annotated.floats @ places)[annotated.target_of(group)]
-    estimate, lower, upper = float(mean @ met), found["sum_lower"].sum(), found["sum_upper"].sum()
-    if found["sum_lower"].dtype.kind == "f":  # every sum of doubles is off by at most so many roundings
+    estimate, rows = float(mean @ met), int(met.sum())
+    whole = found["sum_lower"].dtype.kind != "f"
+    if whole:
+        lower, upper = (Fraction(sum(found[side].tolist())) for side in ("sum_lower", "sum_upper"))
+    else:  # every sum of doubles is off by at most so many roundings
         off = (len(group) + 4) * ROUNDING * float(np.abs(found["sum_lower"]).sum() + np.abs(found["sum_upper"]).sum())
-        lower, upper = float(lower) - off, float(upper) + off
+        lower, upper = Fraction(float(found["sum_lower"].sum()) - off), Fraction(float(found["sum_upper"].sum()) + off)
     if aggregate == "sum":
-        return Answer(
-            estimate,
-            lower.item() if hasattr(lower, "item") else lower,
-            upper.item() if hasattr(upper, "item") else upper,
-        )
-    rows = int(met.sum())
-    return Answer(estimate / rows, float(lower) / rows, float(upper) / rows)
+        ends = [round_to_double(lower, -1), round_to_double(upper, 1)]
+        if beside is not None:
+            ends = list(join_ends("sum", (ends[0], ends[1]), beside, always=True))
+        elif whole:
+            ends = [int(lower), int(upper)]
+        low, high = (None if not np.isfinite(end) else int(end) if whole else float(end) for end in ends)
+        return Answer(estimate, low, high)
+    low = _mean(-lower, rows, Unpublished.of(beside, -1))
+    high = _mean(upper, rows, Unpublished.of(beside, 1))
+    return Answer(estimate / rows, None if low is None else -low, high)
 
 
-def _extreme(found: dict[str, np.ndarray], annotated: Annotated, places: np.ndarray, group: np.ndarray, met: np.ndarray,
-             aggregate: str) -> Answer:  # fmt: skip
+def _mean(total: Fraction, rows: int, unpublished: Unpublished | None) -> float | None:
+    """The greatest mean of so many rows whose numbers sum to `total` at most, and of unpublished rows; None where it has no end."""
+    if unpublished is None:
+        return round_to_double(total / rows, 1)
+    if not np.isfinite(unpublished.high):
+        return None
+    joined = (total + Fraction(unpublished.high) * unpublished.rows) / (rows + unpublished.rows)
+    return round_to_double(joined if unpublished.must else max(total / rows, joined), 1)
+
+
+def _extreme(
+    found: dict[str, np.ndarray],
+    annotated: Annotated,
+    places: np.ndarray,
+    group: np.ndarray,
+    met: np.ndarray,
+    aggregate: str,
+    beside: Uncertain | None,
+) -> Answer:
     least = aggregate == "min"
     take = np.min if least else np.max
     lower, upper = take(found[f"{aggregate}_lower"]).item(), take(found[f"{aggregate}_upper"]).item()
+    if beside is not None:
+        ends = join_ends(aggregate, (lower, upper), beside, always=True)
+        whole = found["sum_lower"].dtype.kind != "f"
+        lower, upper = (None if not np.isfinite(end) else int(end) if whole else float(end) for end in ends)
     shares = annotated.floats if least else annotated.floats[:, ::-1]
     beyond = np.clip(1 - np.cumsum(shares, axis=1), 0, 1)  # of one draw, past each value
     of = np.bincount(annotated.target_of(group), weights=met, minlength=len(shares))
@@ -135,7 +181,7 @@ def _extreme(found: dict[str, np.ndarray], annotated: Annotated, places: np.ndar
     all_beyond = np.prod(beyond[used] ** of[used][:, None], axis=0)
     chance = -np.diff(all_beyond, prepend=1.0)
     expected = float(chance @ (places if least else places[::-1]))
-    return Answer(min(max(expected, lower), upper), lower, upper)
+    return Answer(between(expected, lower, upper), lower, upper)
 
 
 def wanted(annotated: Annotated, values: tuple[object, ...]) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -14,7 +14,7 @@ from reticent import catalogue
 from reticent.errors import BundleDamaged, some
 from reticent.release.answer import Answer
 from reticent.release.asking.condition import Condition
-from reticent.release.data import Quoted, Schema, read_data
+from reticent.release.data import COUNT, Quoted, Schema, count_data, read_data
 from reticent.release.formulas import QUOTED
 from reticent.release.manifest import Manifest
 from reticent.release.parts import DataFile, named, refuse_other_cut
@@ -31,6 +31,8 @@ class Question:
     `condition` is over the values of columns, as SQL puts it; `where` over the rows of `frame()`, as they are published; `values` are
     sensitive ones of which a person holds one.  All that are given are to be met.  `aggregate` is "count" (of rows, or of values of
     `column`), "sum", "avg", "min" or "max"; of the sensitive column where `column` is None.  `by`: how a perturbed release is reconstructed.
+    `unlisted`: of a question by groups, the line of all that no other line shows: a withheld row may be in it that meets `outside`, the
+    condition without the groups; `empty`: no published row is.
     `known` is what questions to the same tables share: what was found of them by one need not be found again by the next.
     """
 
@@ -40,6 +42,9 @@ class Question:
     aggregate: str = "count"
     column: str | None = None
     condition: Condition | None = None
+    unlisted: bool = False
+    empty: bool = False
+    outside: Condition | None = None
     known: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
@@ -135,6 +140,21 @@ def schemas_of(manifest: Manifest) -> dict[str, Schema]:
     """The columns of each data file; as they are quoted, where the manifest says so."""
     found = reader(manifest.kind).schemas(manifest)
     return {name: Quoted(schema) for name, schema in found.items()} if manifest.formulas == QUOTED else found
+
+
+def counted_tables(folder: Path, manifest: Manifest, columns: Collection[str]) -> dict[str, pl.DataFrame] | None:
+    """The data file as its distinct rows in its labels and some other columns, and how often each occurs, as the column COUNT.
+
+    None for a kind whose rows do not each stand for themselves: its tables are read whole.
+    """
+    kind = reader(manifest.kind)
+    if not getattr(kind, "countable", False):
+        return None
+    name = kind.files[0]
+    schema = schemas_of(manifest)[name]
+    labels = {column.name for column in manifest.named("quasi-identifying")}
+    rows, times = count_data(data_files(folder, manifest)[name], schema, labels | set(columns))
+    return {name: rows.with_columns(pl.Series(COUNT, times))}
 
 
 def tables(folder: Path, manifest: Manifest) -> dict[str, pl.DataFrame]:

@@ -14,7 +14,14 @@ from typing import Any, ClassVar
 from reticent import catalogue, limits
 from reticent.release import shape
 from reticent.release.column_entry import ColumnEntry as ColumnEntry
-from reticent.release.parameters import REQUIRED, parameters, refuse_weightless, weights
+from reticent.release.parameters import (
+    checkers,
+    refuse_strange_columns,
+    refuse_unrelated,
+    refuse_weightless,
+    required,
+    weights,
+)
 from reticent.release.shape import Misshapen
 from reticent.table.roles import Role
 
@@ -43,9 +50,10 @@ def described(value: Any, rows: Mapping[str, Any], key: str, what: str) -> Descr
     name = given.get(key)
     if not isinstance(name, str) or name not in rows:
         raise Misshapen(f"a {what} is not one that this version knows", inside=True)
-    known = parameters(name, rows[name].parameters)
-    found = shape.fields(f"the {what} {name}", given, {key: shape.text, **known}, {key, *REQUIRED.get(name, ())})
+    row, where = rows[name], f"the {what} {name}"
+    found = shape.fields(where, given, {key: shape.text, **checkers(row.fields)}, {key, *required(row.fields)})
     found.pop(key)
+    refuse_unrelated(where, row.relations, found)
     return Described(name, found)
 
 
@@ -139,8 +147,20 @@ class Manifest:
             raise Misshapen("'data' names no file of the release", inside=True)
         if not manifest.rows:
             raise Misshapen("it has no rows", inside=True)
+        manifest._refuse_strange_columns()
         refuse_weightless(manifest.weights, [column.name for column in manifest.named(Role.QUASI)])
         return manifest
+
+    def _refuse_strange_columns(self) -> None:
+        """Refuse parameters that name a column which the release does not have."""
+        known: dict[str, list[str]] = {"any": [column.name for column in self.columns]}
+        for column in self.columns:
+            known.setdefault(str(column.role), []).append(column.name)
+        described: list[tuple[Mapping[str, Any], Described]] = [(catalogue.PROMISES, one) for one in self.promises]
+        described.append((catalogue.METHODS, self.method))
+        described += [(catalogue.STAGES, one) for one in self.prepare]
+        for rows, one in described:
+            refuse_strange_columns(one.name, rows[one.name].fields, one.parameters, known)
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON has it; what is unset is left out."""

@@ -9,12 +9,13 @@ import json
 from math import isfinite
 from typing import Any
 
+from reticent.limits import MANIFEST_VALUES
 from reticent.release.numbers import DIGITS
 from reticent.release.shape import Misshapen
 
 BYTES = 64 << 20
 """The longest manifest.  One with a matrix of 1,400 values is shorter."""
-VALUES = 4_000_000
+VALUES = MANIFEST_VALUES
 """The most values, keys, lists and tables in a manifest."""
 KEYS = 1 << 16
 """The most keys of one table."""

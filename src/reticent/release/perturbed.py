@@ -9,10 +9,11 @@ from typing import Any, ClassVar
 import polars as pl
 
 from reticent.errors import RequestError
+from reticent.exact import is_whole
 from reticent.release import shape
 from reticent.release.answer import Answer
 from reticent.release.asking.put import Put
-from reticent.release.asking.redrawn import Redrawn
+from reticent.release.asking.redrawn import Redrawn, Scores, bounds_of_any_value, refuse_extremes, with_bounds
 from reticent.release.bounds import exact_bounds
 from reticent.release.data import Schema
 from reticent.release.kind import Question, Sight, Tables
@@ -54,7 +55,7 @@ def _ninth(value: Any) -> Any:
 
 @lru_cache(maxsize=1 << 14)  # few of a matrix's entries are different
 def _of_nine_digits(value: Any) -> None:
-    if WHOLE % fraction(shape.number(value)).denominator:
+    if not is_whole(WHOLE * fraction(shape.number(value))):
         raise Misshapen("no number of nine digits")
 
 
@@ -109,13 +110,26 @@ class Perturbed:
         """Reconstructed, with a standard error; exact where the sensitive column is not asked about."""
         put = Put.of(tables["data"], manifest, question)
         if not put.sensitive:
-            return replace(put.one_by_one(), std_error=0.0)
+            return put.about_source(lambda asked: _exactly(asked.of_rows()))
         if "shown" not in question.known:
             model = Reconstruction.of(manifest)
             question.known["shown"] = model, model.shown(tables["data"])
         model, shown = question.known["shown"]
-        redrawn = Redrawn(put.rows, model.values, shown, model)
-        return redrawn.answer(put.condition, put.aggregate, put.column, by=question.by)
+
+        refuse_extremes(put.aggregate)
+
+        def ask(asked: Put) -> Answer:
+            scores = Scores.of(asked.rows, model.values, asked.condition, asked.column)
+            bounds = bounds_of_any_value(asked, model.values)
+            if not scores.depend_on_value(asked.aggregate):
+                return _exactly(bounds)
+            redrawn = Redrawn(asked.rows, model.values, shown, model)
+            answer = redrawn.answer(
+                asked.condition, asked.aggregate, asked.column, by=question.by, scores=scores, bounds=bounds
+            )
+            return with_bounds(answer, bounds)
+
+        return put.about_source(ask)
 
     def readme(self, manifest: Manifest) -> str:
         column = manifest.sensitive.name
@@ -132,6 +146,13 @@ class Perturbed:
             *withheld(manifest),
         ]
         return page([*parts, *_limits(manifest)])
+
+
+def _exactly(found: Answer) -> Answer:
+    """An answer in which nothing is random has no error; where rows or values are not told, bounds stand in its place."""
+    if found.lower is None or found.lower != found.upper:
+        return found
+    return replace(found, std_error=0.0)
 
 
 def _limits(manifest: Manifest) -> list[str]:

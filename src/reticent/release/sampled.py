@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import polars as pl
 
+from reticent.catalogue import METHODS
 from reticent.errors import RequestError
 from reticent.release import shape
 from reticent.release.answer import Answer
 from reticent.release.asking.put import Put
-from reticent.release.asking.redrawn import Scores
+from reticent.release.asking.redrawn import Scores, bounds_of_any_value, refuse_extremes
+from reticent.release.asking.redrawn import with_bounds as with_guarantee
 from reticent.release.bounds import with_bounds
 from reticent.release.data import Schema
+from reticent.release.domain_declaration import declaration_of
 from reticent.release.kind import Question, Sight, Tables
 from reticent.release.manifest import Manifest
 from reticent.release.markup import code, page
 from reticent.release.numbered import refuse_more, refuse_unlisted, refuse_wild
-from reticent.release.numbers import fraction
+from reticent.release.parameters import checker
 from reticent.release.sampled_counts import SampledCounts
 from reticent.release.shape import Checker, Misshapen
 from reticent.release.wording import (
@@ -36,29 +39,29 @@ from reticent.table.roles import Role
 from reticent.table.types import typed
 
 SIZE = "G"
+DECLARATIONS = {
+    "hierarchy": "The domain is the leaves of the publisher's hierarchy, whichever of them occur.",
+    "order": "The domain is the publisher's list of ordered values, whichever of them occur.",
+    "range": "The domain is every whole number of a range that the publisher declared, whichever of them occur.",
+    "list": "The domain was listed by the publisher, whichever of its values occur.",
+}
+"""What may have declared a domain, and what a README says of it."""
 
 
-def _probability(value: Any) -> Any:
-    try:
-        if isinstance(value, float | str) and 0 < fraction(value) < 1:
-            return value
-    except (ValueError, ArithmeticError):
-        pass
-    raise Misshapen("no probability between 0 and 1")
-
-
-def _least(value: Any) -> int:
-    if shape.count(value) < 1:
-        raise Misshapen("no group size")
-    return value
+_FIELDS = METHODS["perturbed-generalization"].fields
 
 
 @dataclass(frozen=True, slots=True)
 class Sampled:
     kind: ClassVar[str] = "sampled"
     files: ClassVar[tuple[str, ...]] = ("data",)
-    own: ClassVar[dict[str, Checker]] = {"p": _probability, "k": _least, "domain": shape.listed(shape.text)}
-    optional: ClassVar[frozenset[str]] = frozenset()
+    own: ClassVar[dict[str, Checker]] = {
+        "p": checker(_FIELDS["p"]),
+        "k": lambda value: checker(_FIELDS["k"])(shape.count(value)),
+        "domain": shape.listed(shape.text),
+        "declared": shape.one_of(*DECLARATIONS),
+    }
+    optional: ClassVar[frozenset[str]] = frozenset({"declared"})
     labelled: ClassVar[bool] = True
     elsewhere: ClassVar[bool] = True
 
@@ -70,6 +73,7 @@ class Sampled:
         domain = manifest.own["domain"]
         if len(set(domain)) != len(domain) or len(domain) < 2:
             raise Misshapen("a domain has two different values or more", inside=True)
+        _refuse_false_declaration(manifest)
         if SIZE in {column.name for column in manifest.columns}:
             raise Misshapen(f"a column is named {SIZE}", inside=True)
 
@@ -111,14 +115,24 @@ class Sampled:
                 attempt="values=[...], which reconstructs how many have them.",
             )
         shown = None if question.where is None else self.frame(tables, manifest, bounds=True)
-        put = Put.of(data, manifest, question, shown, labels=True)
+        sizes = data[SIZE].to_numpy()
+        put = Put.of(data, manifest, question, shown, labels=True, people=sizes)
         if not put.sensitive:
-            return put.one_by_one(data[SIZE].to_numpy())
+            return put.one_by_one(sizes)
         if "sampled" not in question.known:
             question.known["sampled"] = SampledCounts.of(data, manifest)
         counts: SampledCounts = question.known["sampled"]
-        scores = Scores.of(put.rows, counts.domain, put.condition, put.column)
-        return counts.answer(scores, put.aggregate, by=question.by)
+
+        refuse_extremes(put.aggregate)
+
+        def ask(asked: Put) -> Answer:
+            scores = Scores.of(asked.rows, counts.domain, asked.condition, asked.column)
+            bounds = bounds_of_any_value(asked, counts.domain, sizes)
+            if not scores.depend_on_value(asked.aggregate):
+                return bounds
+            return with_guarantee(counts.answer(scores, asked.aggregate, by=question.by, bounds=bounds), bounds)
+
+        return put.about_source(ask)
 
     def readme(self, manifest: Manifest) -> str:
         column, own = manifest.sensitive.name, manifest.own
@@ -147,9 +161,35 @@ def _groups_of(manifest: Manifest) -> str:
     )
 
 
+def _refuse_false_declaration(manifest: Manifest) -> None:
+    """A domain that a hierarchy or an order declares is the one that the manifest has of the column."""
+    column, domain, said = manifest.sensitive, manifest.own["domain"], manifest.own.get("declared")
+    stated: list[str] | None = None
+    if said == "hierarchy":
+        stated = [row[0] for row in column.hierarchy or ()]
+    elif said == "order":
+        stated = list(column.order or ())
+    elif said == "list" and "domain" in manifest.method.parameters:
+        stated = [str(value) for value in manifest.method.parameters["domain"]]
+    elif said == "range":
+        stated = _whole_numbers(domain)
+    if stated is not None and sorted(stated) != sorted(domain):
+        raise Misshapen("a domain is not the one that is said to declare it", inside=True)
+
+
+def _whole_numbers(domain: list[str]) -> list[str]:
+    """Every whole number from the first to the last of a domain; none where these are no such numbers."""
+    try:
+        least, greatest = int(domain[0]), int(domain[-1])
+    except ValueError:
+        return []
+    return [str(number) for number in range(least, greatest + 1)] if greatest - least < 2 * len(domain) else []
+
+
 def _domain(manifest: Manifest) -> str:
-    column = manifest.sensitive
-    if column.hierarchy is not None or column.order is not None or "domain" in manifest.method.parameters:
+    if "declared" in manifest.own:
+        return DECLARATIONS[manifest.own["declared"]]
+    if declaration_of(manifest) is not None:
         return "The domain was declared by the publisher."
     return "The domain is the values that occur in the data: `manifest.json` tells which they are."
 

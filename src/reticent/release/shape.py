@@ -7,11 +7,12 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+from reticent import limits
 from reticent.errors import some
 from reticent.release.numbers import DIGITS, fraction
 
 Checker = Callable[[Any], Any]
-LENGTH = 1 << 16  # characters of a text
+LENGTH = limits.MAX_TEXT_CHARACTERS
 MOST = (1 << 53) - 1  # rows, people and the like: a double counts them exactly
 DEPTH = 8  # tables and lists inside a parameter
 

@@ -6,6 +6,5 @@ The public edition is made from the folder alone.  The internal edition is made 
 """
 
 from reticent.report.report import Report, report
-from reticent.report.within import page_of
 
-__all__ = ["Report", "page_of", "report"]
+__all__ = ["Report", "report"]

@@ -6,38 +6,62 @@ from collections.abc import Callable
 from typing import Any
 
 from reticent import catalogue
-from reticent.attacks import attack
-from reticent.errors import RequestError
+from reticent.attacks.series import run_attacks
 from reticent.opened import Release
 from reticent.report.parts import listed, section, table, text
-from reticent.step import Step
 
 HEAD = ("attack", "adversary", "targets", "success", "baseline", "highest belief", "promised", "a promise speaks of it")
 
 
-def attacked(release: Release, data: Any, missing: tuple[str, ...], progress: Callable[[str], None]) -> dict[str, Any]:
+def attacked(
+    release: Release, data: Any, missing: tuple[str, ...], progress: Callable[[str], None], budget: float | None = None
+) -> dict[str, Any]:
+    """The section on attacks; within `budget` CPU seconds, the cheap ones first.  Controls are not computed: none is shown."""
+    series = run_attacks(
+        release,
+        data,
+        catalogue.ATTACKS,
+        missing=missing,
+        how=lambda name: assumed(release, name),
+        budget=budget,
+        control=False,
+        progress=progress,
+    )
+    promised = [promise.name for promise in release.manifest.promises]
     rows: list[tuple[Any, ...]] = []
-    left: dict[str, list[str]] = {}
-    for at, (name, row) in enumerate(catalogue.ATTACKS.items()):
-        progress(Step(f"attacking as {name}", at / len(catalogue.ATTACKS)))
-        try:
-            given = {"source": data, "missing": missing} if row.needs_source else {}
-            found = attack(release, name=name, **given, **assumed(release, name)).to_dict()
-        except RequestError as error:
-            left.setdefault(error.what, []).append(name)
-            continue
-        speaking = row.spoken_of([promise.name for promise in release.manifest.promises])
-        told = ", ".join(speaking) or "no"
-        rows.append((name, row.adversary, found["targets"], found["success"], found["baseline"], found["worst_posterior"],
-                     found["promised"], told))  # fmt: skip
+    persons: int | None = None
+    for outcome in series.outcomes:
+        found = outcome.to_dict()
+        persons = persons or found.get("persons")
+        row = catalogue.ATTACKS[found["attack"]]
+        told = ", ".join(row.spoken_of(promised)) or "no"
+        rows.append(
+            (
+                found["attack"],
+                row.adversary,
+                found["targets"],
+                found["success"],
+                found["baseline"],
+                found["worst_posterior"],
+                found["promised"],
+                told,
+            )
+        )
+    left = series.skipped
     return section(
         "attacks", "Attacks",
         text("Success is the share of right guesses; the baseline is always guessing the most frequent value. No release is called "
              "safe here: the table says which adversaries were tried and what they reached."),
+        text(_several(release, persons)) if release.manifest.rows_per_person > 1 else None,
         table("Adversaries that were tried", HEAD, rows) if rows else text("No attack applies to this release."),
         text("Not tried:") if left else None,
         listed(f"{', '.join(names)}: {why}" for why, names in left.items()) if left else None,
     )  # fmt: skip
+
+
+def _several(release: Release, persons: int | None) -> str:
+    people = "how many people that are is not known" if persons is None else f"they are those of {persons:,} people"
+    return f"Targets are rows, and a person may have {release.manifest.rows_per_person:,} of them: {people}."
 
 
 def assumed(release: Release, name: str) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """How the published values of each column are distributed: counted in the data files, and nothing but them.
 
 A value is named only if at least `floor` rows hold it; the others are counted together.  Numbers and ranges of many values are
-counted in bins whose ends are round numbers, no person's; a bin of fewer rows is joined with its neighbour.
+counted in bins whose ends are round numbers, no person's; a bin of fewer rows is joined with its neighbour.  What no bin
+holds is named for what it is: a missing value, a label that says nothing (`*`), a range whose end a top or bottom hides.
 """
 
 from __future__ import annotations
@@ -14,13 +15,18 @@ import polars as pl
 
 from reticent.errors import RequestError
 from reticent.opened import Release
+from reticent.release.kind import reader
 from reticent.release.numbers import fraction
 from reticent.report.parts import Part, section, table, text
+from reticent.table.grammar import ANY
 
 FLOOR, NAMED, BINS, DRAWN = 5, 12, 10, 12
 """Rows that hold a named value at least, named values, bins, and columns that a report shows, at most."""
 
 OTHERS, MISSING = "all other values", "(missing)"
+ANY_VALUE = "* (any value)"
+OPEN = "(range without a stated end)"
+INFINITE = "(no finite number)"
 
 
 def published(release: Release) -> dict[str, Any]:
@@ -33,9 +39,11 @@ def published(release: Release) -> dict[str, Any]:
     ]
     columns = [*release.manifest.named("sensitive"), *(c for c in release.columns if c.role != "sensitive")]
     frame = release.frame(bounds=True)
+    labelled = reader(release.manifest.kind).labelled
     for column in columns[:DRAWN]:
         sensitive = column.role == "sensitive"
-        parts.append(_sensitive(release, column.name, floor) if sensitive else _column(frame, column, floor))
+        shown = _sensitive(release, column.name, floor) if sensitive else _column(frame, column, floor, labelled)
+        parts.append(shown)
     if len(columns) > DRAWN:
         parts.append(text(f"{len(columns) - DRAWN:,} further columns are published and not shown here."))
     return section("distributions", "What is published", *parts)
@@ -59,15 +67,29 @@ def _named_plainly(counts: pl.DataFrame) -> pl.DataFrame:
     return pl.DataFrame([counts.to_series(0).alias("value"), counts.to_series(1).alias("count")])
 
 
-def _column(frame: pl.DataFrame, column: Any, floor: int) -> Part:
+def _column(frame: pl.DataFrame, column: Any, floor: int, labelled: bool) -> Part:
     """Labels that are ranges by their middle where there are many, else each value or label by itself."""
     ends = (f"{column.name}_lower", f"{column.name}_upper")
-    labelled = column.role == "quasi-identifying" and column.type != "categorical" and set(ends) <= set(frame.columns)
-    if labelled and (middle := _middle(frame, *ends)) is not None:
+    labelled = labelled and column.role == "quasi-identifying"
+    ordered = column.role == "quasi-identifying" and column.type != "categorical" and set(ends) <= set(frame.columns)
+    if ordered and (middle := _middle(frame, *ends)) is not None:
         counts = frame.group_by(middle.alias("value")).len("count")
         if counts.height > NAMED:
-            return _shown(column.name, counts, floor)
-    return _shown(column.name, frame.group_by(pl.col(column.name).alias("value")).len("count"), floor)
+            return _shown(
+                column.name, counts, floor, _without_middle(frame.filter(middle.is_null())[column.name], labelled)
+            )
+    counts = frame.group_by(pl.col(column.name).alias("value")).len("count")
+    if labelled:
+        counts = counts.with_columns(pl.col("value").replace({ANY: ANY_VALUE}))
+    return _shown(column.name, counts, floor)
+
+
+def _without_middle(labels: pl.Series, labelled: bool) -> list[tuple[str, int]]:
+    """How many rows have no middle of their label, by the reason; labels are texts only where a release has labels."""
+    missing = labels.null_count()
+    anything = int((labels == ANY).sum()) if labelled else 0
+    reasons = [(MISSING, missing), (ANY_VALUE, anything), (OPEN, len(labels) - missing - anything)]
+    return [(reason, rows) for reason, rows in reasons if rows]
 
 
 def _middle(frame: pl.DataFrame, lower: str, upper: str) -> pl.Expr | None:
@@ -80,16 +102,25 @@ def _middle(frame: pl.DataFrame, lower: str, upper: str) -> pl.Expr | None:
     return (ends[0].cast(pl.Float64) + ends[1].cast(pl.Float64)) / 2
 
 
-def _shown(name: str, counts: pl.DataFrame, floor: int) -> Part:
-    """Bins of numbers of many values, else the most frequent values."""
+def _shown(name: str, counts: pl.DataFrame, floor: int, left: list[tuple[str, int]] | None = None) -> Part:
+    """Bins of numbers of many values, else the most frequent values; `left` are rows that have no number, by the reason."""
     rows = int(counts["count"].sum())
     if counts["value"].dtype in (pl.Date, pl.Datetime) and counts.height > NAMED:
         name, counts = f"{name} (year)", counts.group_by(pl.col("value").dt.year()).agg(pl.col("count").sum())
     if counts["value"].dtype.is_numeric() and counts.height > NAMED:
-        held = counts.with_columns(pl.col("value").cast(pl.Float64)).filter(pl.col("value").is_finite())
+        numbers = counts.with_columns(pl.col("value").cast(pl.Float64).fill_nan(None))
+        held = numbers.filter(pl.col("value").is_finite())
         if held.height:
-            return _binned(name, held["value"].to_numpy(), held["count"].to_numpy(), rows, floor)
+            left = _without_number(numbers) if left is None else left
+            return _binned(name, held["value"].to_numpy(), held["count"].to_numpy(), rows, floor, left)
     return _named(name, counts, rows, floor)
+
+
+def _without_number(numbers: pl.DataFrame) -> list[tuple[str, int]]:
+    """How many rows hold no finite number, by the reason."""
+    missing = int(numbers.filter(pl.col("value").is_null())["count"].sum())
+    infinite = int(numbers.filter(pl.col("value").is_infinite())["count"].sum())
+    return [(reason, rows) for reason, rows in ((MISSING, missing), (INFINITE, infinite)) if rows]
 
 
 def _named(name: str, counts: pl.DataFrame, rows: int, floor: int) -> Part:
@@ -97,14 +128,23 @@ def _named(name: str, counts: pl.DataFrame, rows: int, floor: int) -> Part:
     spelled = counts.select(value=pl.col("value").cast(pl.String, strict=False), count=pl.col("count").cast(pl.Int64))
     ordered = spelled.sort("count", "value", descending=[True, False], nulls_last=True)
     shown = ordered.filter(pl.col("count") >= floor).head(NAMED)
-    listed = [(MISSING if value is None else value, count) for value, count in shown.iter_rows()]
+    listed = [(_spelled(value), count) for value, count in shown.iter_rows()]
     if left := rows - sum(count for _, count in listed):
         listed.append((f"{OTHERS} ({ordered.height - len(listed):,})", left))
     return _counted(name, "value", listed, rows)
 
 
-def _binned(name: str, values: np.ndarray, counts: np.ndarray, rows: int, floor: int) -> Part:
-    """Rows in bins with round ends; numbers as they are, ranges by their middle."""
+def _spelled(value: str | None) -> str:
+    """A value as it is named; one that reads like our word for a missing one is quoted."""
+    if value is None:
+        return MISSING
+    return f'"{value}"' if value == MISSING else value
+
+
+def _binned(
+    name: str, values: np.ndarray, counts: np.ndarray, rows: int, floor: int, left: list[tuple[str, int]]
+) -> Part:
+    """Rows in bins with round ends; numbers as they are, ranges by their middle; what has no number after them."""
     step = _round_step(float(values.min()), float(values.max()))
     at = np.floor(values / step).astype(np.int64)
     found: list[tuple[int, int, int]] = []
@@ -116,9 +156,7 @@ def _binned(name: str, values: np.ndarray, counts: np.ndarray, rows: int, floor:
         else:
             found.append((number, number + 1, held))
     listed = [(f"{_end(low, step)} to under {_end(high, step)}", held) for low, high, held in found]
-    if left := rows - sum(held for _, held in listed):
-        listed.append((MISSING, left))
-    return _counted(name, "range, or range of the label's middle", listed, rows)
+    return _counted(name, "range, or range of the label's middle", [*listed, *left], rows)
 
 
 def _counted(name: str, what: str, listed: list[tuple[str, int]], rows: int) -> Part:

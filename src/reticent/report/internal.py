@@ -11,13 +11,13 @@ from typing import Any
 
 from reticent.attacks.seen import counted
 from reticent.audit.audit import audit
-from reticent.audit.risk import risk
+from reticent.audit.risk import risk_before
 from reticent.errors import RequestError
 from reticent.opened import Release
 from reticent.owner.ledger import Ledger
 from reticent.owner.places import notes_of
 from reticent.owner.reading import JOB, reading_of
-from reticent.owner.together import no_longer_promised
+from reticent.owner.together import lost_together, no_longer_promised
 from reticent.report import groups
 from reticent.report.attacked import attacked
 from reticent.report.distributions import published
@@ -31,14 +31,20 @@ PACKAGES = ("reticent", "numpy", "polars", "pyarrow", "randomgen", "altair", "vl
 LONGEST = 20_000  # letters of a job
 
 
-def facts(release: Release, source: Any, missing: tuple[str, ...], progress: Callable[[str], None]) -> dict[str, Any]:
-    """Everything that the internal edition says."""
+def facts(
+    release: Release,
+    source: Any,
+    missing: tuple[str, ...],
+    progress: Callable[[str], None],
+    budget: float | None = None,
+) -> dict[str, Any]:
+    """Everything that the internal edition says; attacks take about `budget` CPU seconds at the most."""
     read, frame = reading_of(release, source, missing=missing)
     data = read if frame is None else frame
     progress(Step("auditing against the source", 0))
     found = audit(release, source=data, missing=missing).to_dict()
     progress(Step("measuring risks", 0.15))
-    before = _risk_before(release, data, read.missing)
+    before = risk_before(release, data, missing=read.missing).to_dict()
     progress(Step("counting the source", 0.25))
     cells = _counted(release, data, read.missing)
     seen = cells if isinstance(cells, str) else _seen(release, cells)
@@ -48,10 +54,11 @@ def facts(release: Release, source: Any, missing: tuple[str, ...], progress: Cal
         "digest": release.digest,
         "lead": [
             "Never to be handed out: this page tells what the release keeps back.",
+            *_together(release),
             *found.get("source", {}).get("sentences", ()),
         ],
         "sections": [
-            recounted(found), _risks(before, found.get("risk")), attacked(release, data, read.missing, within(progress, 0.3, 0.8)),
+            recounted(found), _risks(before, found.get("risk")), attacked(release, data, read.missing, within(progress, 0.3, 0.8), budget),
             *groups.sections(seen, cells), losses(release, found, cells), questions(release, cells), published(release),
             done(release), _parameters(release), _environment(), _earlier(release),
         ],
@@ -74,28 +81,56 @@ def _seen(release: Release, cells: Any) -> Any:
         return error.what
 
 
-def _risk_before(release: Release, data: Any, missing: tuple[str, ...]) -> dict[str, Any]:
-    names = [column.name for column in release.manifest.named("quasi-identifying")]
-    return risk(data, quasi=names, missing=missing).to_dict()
-
-
 def _risks(before: Mapping[str, Any], after: Mapping[str, Any] | None) -> dict[str, Any]:
-    def told(found: Mapping[str, Any] | None) -> list[Any]:
-        if found is None:
-            return [None] * 6
-        one = found["prosecutor"]
-        return [found["rows"], found["groups"], one["highest"], one["average"], one["at_risk"], found["sample_uniques"]]
-
-    names = ("rows", "combinations of quasi-identifiers", "highest risk of a row", "average risk",
-             f"rows with a risk above {said(before['threshold'])}", "rows that are alone")  # fmt: skip
-    rows = list(zip(names, map(plain, told(before)), map(plain, told(after)), strict=True))
+    several = before.get("rows_per_person", 1) > 1 or (after or {}).get("rows_per_person", 1) > 1
+    columns = zip(_measures(before), _measures(after), strict=True)
+    names = (
+        "rows",
+        "people",
+        "combinations of quasi-identifiers",
+        "highest risk of a row",
+        "average risk",
+        f"rows with a risk above {said(before['threshold'])}",
+        "people with such a row",
+        "combinations of one person alone" if several else "rows that are alone",
+    )
+    rows = [(name, plain(source), plain(release)) for name, (source, release) in zip(names, columns, strict=True)]
     telling = [(" and ".join(one["columns"]), one["distinction"], one["separation"]) for one in before["columns"][:10]]
     return section(
         "risks", "Risks before and after",
-        text("The risk of a row is one divided by how many rows read the same in every quasi-identifier."),
-        table("Re-identification", ("measure", "source", "release"), rows),
+        text(_what_is_counted(before, after)),
+        table("Re-identification", ("measure", "source", "release"),
+              [row for row in rows if several or not row[0].startswith("people")]),
         table("Which columns of the source tell people apart", ("columns", "distinction", "separation"), telling),
     )  # fmt: skip
+
+
+def _measures(found: Mapping[str, Any] | None) -> list[Any]:
+    """What is measured of a table, in the order of the rows that name it; no people where they were not counted."""
+    if found is None:
+        return [None] * 8
+    prosecutor, people = found["prosecutor"], found.get("people", {})
+    return [
+        found["rows"],
+        people.get("count"),
+        found["groups"],
+        prosecutor["highest"],
+        prosecutor["average"],
+        prosecutor["at_risk"],
+        people.get("at_risk"),
+        found["sample_uniques"],
+    ]
+
+
+def _what_is_counted(before: Mapping[str, Any], after: Mapping[str, Any] | None) -> str:
+    most = (after or before).get("rows_per_person", 1)
+    if most == 1 and "people" not in before:
+        return "The risk of a row is one divided by how many rows read the same in every quasi-identifier."
+    counted = "" if "people" in before else " So it is in the source, where no column says whose a row is."
+    return (
+        "The risk of a row is one divided by how many people have rows that read the same in every quasi-identifier. The release "
+        f"does not say whose a row is: its rows are taken to be those of as few people as can be, {most:,} of each.{counted}"
+    )
 
 
 def _parameters(release: Release) -> dict[str, Any]:
@@ -121,6 +156,12 @@ def _environment() -> dict[str, Any]:
         except PackageNotFoundError:
             rows.append((name, "not installed"))
     return section("environment", "Environment", table("Where this page was made", ("what", "version"), rows))
+
+
+def _together(release: Release) -> list[str]:
+    """What no longer holds where earlier releases of the same people are out, as one line."""
+    lost = lost_together(Ledger.of().together_with(Path(release.folder)))
+    return [] if lost is None else [f"What is found below is of this release alone; {lost}."]
 
 
 def _earlier(release: Release) -> dict[str, Any]:

@@ -42,7 +42,7 @@ def section(name: str, title: str, *parts: Part | None) -> dict[str, Any]:
 def plain(value: Any) -> Any:
     """As JSON has it; a number that is no whole one with six digits, so that it reads the same on every machine."""
     if isinstance(value, Fraction):
-        return int(value) if value.denominator == 1 else plain(float(value))
+        return int(value) if value == int(value) else plain(float(value))
     if isinstance(value, float):
         return float(f"{value:.6g}")
     return value if value is None or isinstance(value, bool | int | str) else str(value)

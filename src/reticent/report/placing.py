@@ -9,7 +9,8 @@ from reticent import catalogue
 from reticent.errors import OutputExists, RequestError
 from reticent.owner import private, staging
 from reticent.owner.places import notes_folder, owner_folder
-from reticent.release.bundle import MANIFEST
+from reticent.owner.report_pages import note_page
+from reticent.release.bundle import MANIFEST, digest
 from reticent.release.disk import writing
 
 ENDINGS = {"html": ".html", "md": ".md", "json": ".json"}
@@ -51,8 +52,12 @@ def internal_place(release: Path, given: Path | None, form: str, force: bool) ->
 
 
 def write_public(target: Path, text: str, force: bool) -> None:
+    """Write the page; one that goes into its release folder is noted in the ledger, by which an audit knows it."""
+    holder = release_around(target)
+    if holder is not None:
+        note_page(digest(holder), text.encode())
     try:
-        with staging.new_file(target, only_new=not force, near=release_around(target)) as staged:
+        with staging.new_file(target, only_new=not force, near=holder) as staged:
             staged.write_text(text, encoding="utf-8")
     except FileExistsError:
         raise OutputExists(f"{target} exists by now: another process made it.", attempt="another name.") from None

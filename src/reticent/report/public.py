@@ -103,15 +103,19 @@ def recounted(found: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _risk(risk: Mapping[str, Any]) -> Part:
-    prosecutor = risk["prosecutor"]
+    prosecutor, most = risk["prosecutor"], risk.get("rows_per_person", 1)
+    alone = "rows that are alone with what they show" if most == 1 else "groups that may be of one person alone"
     rows = [
         ("highest risk of a row to be told from all others", prosecutor["highest"]),
         ("average risk", prosecutor["average"]),
         (f"rows with a risk above {said(risk['threshold'])}", prosecutor["at_risk"]),
-        ("rows that are alone with what they show", risk["sample_uniques"]),
+        (alone, risk["sample_uniques"]),
     ]
+    several = "" if most == 1 else f"; people are counted, who have up to {most:,} rows each"
     return table(
-        "Risk of re-identification by the quasi-identifiers", ("measure", "value"), [(a, plain(b)) for a, b in rows]
+        f"Risk of re-identification by the quasi-identifiers{several}",
+        ("measure", "value"),
+        [(name, plain(value)) for name, value in rows],
     )
 
 

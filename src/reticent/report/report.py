@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from reticent.door import called, door, marks, optional, place
+from reticent.door import called, door, marks, optional, place, seconds
 from reticent.opened import Release
 from reticent.report import html, internal, markdown, public
 
@@ -39,20 +39,22 @@ class Report:
         return f"<{self.facts['edition']} report: {self.facts['title']}>"
 
 
-@door(release=place, source=optional(place), missing=marks, progress=called)
+@door(release=place, source=optional(place), missing=marks, budget=optional(seconds), progress=called)
 def report(
     release: Any,
     *,
     source: Any = None,
     missing: tuple[str, ...] = (),
+    budget: float | None = None,
     progress: Callable[[str], None] = lambda stage: None,
 ) -> Report:
     """What is known of a release folder, or of a release that is open: `.html()`, `.markdown()`, `.json()`.
 
     Without a `source` it is the public edition, a function of the folder.  With the data that the release was made from it is
-    the internal one, which tells what the release keeps back and stays with its owner.
+    the internal one, which tells what the release keeps back and stays with its owner; its attacks take about `budget` CPU seconds
+    at the most, the cheap ones first, and those left out are named.
     """
     opened = release if isinstance(release, Release) else Release(release)
     if source is None:
         return Report(public.facts(opened))
-    return Report(internal.facts(opened, source, missing, progress))
+    return Report(internal.facts(opened, source, missing, progress, budget))

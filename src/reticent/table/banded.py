@@ -1,14 +1,14 @@
 """Numbers and dates under a hierarchy: published by its nodes, measured as the ranges they are.
 
 Every node must be a stretch of the line.  A steward's node prints by its label, `20-29`, and the manifest holds the
-hierarchy; a node of a hierarchy built from the data prints as the range of what is published under it, `[20, 29]`, and
-needs none.
+hierarchy; a node of a hierarchy built from the data prints as a range, and needs none.  Snapped, the range has the node's own ends,
+`[1990-01-01, 1990-12-31]` of a year, which are nobody's values; tight, it is the range of what is published under the node.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -16,15 +16,38 @@ import numpy as np
 from reticent.errors import HierarchyError
 from reticent.table.domain import TreeDomain, tree_domain
 from reticent.table.grammar import ANY, range_label, value_label
+from reticent.table.grids import Places
 from reticent.table.hierarchy import Hierarchy
+from reticent.table.labelling import Labelling
+
+
+@dataclass(frozen=True, eq=False)
+class NodeEnds:
+    """The ends of each node of a built hierarchy as they print, None of a node that has none of its own; for these the ends of the
+    step that each leaf lies in."""
+
+    lower: tuple[str | None, ...]
+    upper: tuple[str | None, ...]
+    places: Places
 
 
 @dataclass(frozen=True, eq=False)
 class BandDomain(TreeDomain):
-    """`positions` are the leaves on the line, `span` what losses are measured against (equation 2 of paper 1)."""
+    """`positions` are the leaves on the line, `span` what losses are measured against (equation 2 of paper 1).
+
+    `ends` are those that snapped labels of a built hierarchy have, by `labelling`; `asked` says whether the column asks for them.
+    """
 
     positions: np.ndarray
     span: tuple[float, float]
+    ends: NodeEnds | None = None
+    labelling: Labelling | None = None
+    asked: bool = False
+
+    @property
+    def tight(self) -> BandDomain:
+        """The same with labels that end at published values."""
+        return replace(self, ends=None, labelling=None)
 
     def loss(self, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
         tree, node = self.hierarchy, self.nodes(lower, upper)
@@ -67,7 +90,16 @@ class BandDomain(TreeDomain):
             known = ends.get(at, (low, high))
             ends[at] = (min(low, known[0]), max(high, known[1]))
         special = {-1: ANY, -2: None}
-        return [special[at] if at < 0 else range_label(*(self.texts[end] for end in ends[at])) for at in node.tolist()]
+        return [special[at] if at < 0 else self._range(at, *ends[at]) for at in node.tolist()]
+
+    def _range(self, node: int, low: int, high: int) -> str:
+        """The label of a node under which the published codes are low .. high; one value prints as it is."""
+        if self.ends is None or low == high:
+            return range_label(self.texts[low], self.texts[high])
+        lower, upper = self.ends.lower[node], self.ends.upper[node]
+        if lower is None or upper is None:
+            return range_label(self.ends.places.lower[low], self.ends.places.upper[high])
+        return range_label(lower, upper)
 
     def covered(self, lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Of a built hierarchy no more than the span itself is sure: its label depends on what else is published."""

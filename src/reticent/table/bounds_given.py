@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import date, datetime
 from typing import Any
 
@@ -19,6 +20,38 @@ def parse_domain(domain: Any) -> tuple[Any, Any]:
     except (TypeError, ValueError):
         pass
     raise JobError("A domain is two numbers, the least first.", attempt="domain = [0, 120].")
+
+
+def parse_values(domain: Any) -> tuple[Any, ...]:
+    """What a sensitive column can hold: the least and the greatest number, or a list of values as texts."""
+    try:
+        return parse_domain(domain)
+    except JobError:
+        pass
+    attempt = 'domain = [0, 49], or domain = ["none", "mild", "severe"].'
+    if isinstance(domain, str | bytes) or not isinstance(domain, Sequence) or not domain:
+        raise JobError("A sensitive column's domain is two numbers, or a list of values.", attempt=attempt)
+    texts = tuple(map(value_text, domain))
+    if len(set(texts)) < len(texts):
+        raise JobError("A domain lists a value twice.", attempt="each value once.")
+    if len(texts) < 2:
+        raise JobError("A domain lists one value alone.", attempt=attempt)
+    return texts
+
+
+def is_range(domain: Sequence[Any]) -> bool:
+    """Whether a declared domain is the least and the greatest number, and no list of values."""
+    try:
+        return len(domain) == 2 and float(domain[0]) <= float(domain[1])
+    except (TypeError, ValueError):
+        return False
+
+
+def value_text(value: Any) -> str:
+    """A value of a list as columns print it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return value.isoformat() if isinstance(value, date) else str(value)
 
 
 def parse_end(value: Any, side: str) -> int | float | str | None:

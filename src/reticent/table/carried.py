@@ -9,6 +9,7 @@ Rounding: rint(x / step) * step in double precision, ties to even.  Only the mul
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from math import fsum, sqrt
@@ -17,7 +18,8 @@ from typing import Any
 import polars as pl
 
 from reticent.errors import ColumnError, some
-from reticent.table.parsing import dates, numbers
+from reticent.table import written
+from reticent.table.parsing import beyond_calendar, dates, is_beyond_calendar, numbers
 from reticent.table.repeats import Repeats
 from reticent.table.roles import Column, Role, with_role
 from reticent.table.source import collect, is_text
@@ -98,6 +100,72 @@ def rounded(lazy: pl.LazyFrame, columns: Mapping[str, Column]) -> pl.LazyFrame:
             )
     _refuse_unreadable(lazy, {name: _number(name, schema[name]) for name in steps})
     return lazy.with_columns(_multiple(_number(name, schema[name]), step).alias(name) for name, step in steps.items())
+
+
+@dataclass(frozen=True, slots=True)
+class CarriedCounts:
+    """How many rows hold a number other than 0 that rounding makes 0, and a date that no program reads, by column; none where 0."""
+
+    rounded_to_zero: Mapping[str, int] = field(default_factory=dict)
+    beyond_calendar: Mapping[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def added(cls, parts: Iterable[CarriedCounts]) -> CarriedCounts:
+        """The counts of all parts of a table."""
+        zeros: Counter[str] = Counter()
+        beyond: Counter[str] = Counter()
+        for part in parts:
+            zeros.update(part.rounded_to_zero)
+            beyond.update(part.beyond_calendar)
+        return cls(dict(zeros), dict(beyond))
+
+    def refuse_beyond_calendar(self) -> None:
+        for name, rows in self.beyond_calendar.items():
+            raise beyond_calendar(name, some(rows, "row"))
+
+
+def counted_columns(schema: Mapping[str, pl.DataType], columns: Mapping[str, Column]) -> dict[str, Column]:
+    """The carried columns that `count_carried` reads: those that are rounded, and those of dates."""
+    return {
+        name: column
+        for name, column in columns.items()
+        if column.round_to is not None
+        or (column.role is Role.INSENSITIVE and isinstance(schema[name], pl.Date | pl.Datetime))
+    }
+
+
+def count_carried(lazy: pl.LazyFrame, columns: Mapping[str, Column]) -> CarriedCounts:
+    """Of rows as their source has them, which are not rounded yet."""
+    wanted = counted_columns(lazy.collect_schema(), columns)
+    if not wanted:
+        return CarriedCounts()
+    lazy = written.as_declared(lazy, {name: column for name, column in wanted.items() if column.round_to is not None})
+    schema = lazy.collect_schema()
+    asked = []
+    for name, column in wanted.items():
+        if isinstance(schema[name], pl.Date | pl.Datetime):
+            asked.append(is_beyond_calendar(pl.col(name), schema[name]).sum().alias(name))
+        elif not schema[name].is_temporal():
+            number = _number(name, schema[name])
+            multiple = (number / column.round_to).round(mode="half_to_even")
+            asked.append(((number != 0) & multiple.eq(0)).sum().alias(name))
+    if not asked:
+        return CarriedCounts()
+    counts = collect(lazy.select(asked), "Reading carried numbers", "streaming").row(0, named=True)
+    held = {name: int(count) for name, count in counts.items() if count}
+    dated = {name for name in held if isinstance(schema[name], pl.Date | pl.Datetime)}
+    return CarriedCounts(
+        {name: count for name, count in held.items() if name not in dated},
+        {name: count for name, count in held.items() if name in dated},
+    )
+
+
+def describe_rounded_to_zero(counts: Mapping[str, int], columns: Mapping[str, Column], rows: int) -> list[str]:
+    return [
+        f"Column {name!r}: {count:,} of {rows:,} rows hold a number other than 0 that is rounded to 0 (round_to = "
+        f"{columns[name].round_to}), so that sums and averages of it come out too near 0. A smaller round_to keeps them."
+        for name, count in counts.items()
+    ]
 
 
 def _number(name: str, dtype: pl.DataType) -> pl.Expr:

@@ -5,25 +5,30 @@ Everything here works on the distinct values and combinations that one group-by 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import ceil, floor
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from reticent.errors import ColumnError, HierarchyError, some
 from reticent.table.banded import band_domain, sorted_by_position
+from reticent.table.bounds_given import is_range
 from reticent.table.builders import BuiltHierarchy, build
 from reticent.table.cells import Cells, gather
-from reticent.table.domain import Domain, range_domain, tree_domain
+from reticent.table.domain import Domain, RangeDomain, TreeDomain, range_domain, tree_domain
 from reticent.table.ends import Ends, clipped, refuse_unordered
 from reticent.table.hierarchy import Hierarchy
-from reticent.table.label_styles import styled
-from reticent.table.parsing import as_texts, comparable, dates, guessed, numbers
+from reticent.table.label_styles import share_alone, styled
+from reticent.table.parsing import as_texts, comparable, dates, guessed, numbers, refuse_beyond_calendar
 from reticent.table.roles import Column, Role, with_role
 from reticent.table.spelling import folded
 
 COUNT = "\x00count"
+EXACT = 2**53  # whole numbers up to here are exact in double precision
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,9 +72,10 @@ def encode_cells(counted: pl.DataFrame, columns: Mapping[str, Column]) -> tuple[
 def codings_of(columns: Mapping[str, Column], values: Mapping[str, tuple[pl.Series, np.ndarray]]) -> dict[str, Coding]:
     """The coding of each column from values that occur in it, with how many rows have each; a value may stand twice."""
     found, lacking = {}, []
+    most = max((column.rows_per_person or 1 for column in columns.values()), default=1)
     for name, (series, counts) in values.items():
         try:
-            found[name] = coding(name, columns[name], series, counts)
+            found[name] = coding(name, columns[name], series, counts, most)
         except HierarchyError as error:
             lacking.append(error)
     if lacking:
@@ -77,15 +83,38 @@ def codings_of(columns: Mapping[str, Column], values: Mapping[str, tuple[pl.Seri
     return found
 
 
-def coding(name: str, column: Column, series: pl.Series, counts: np.ndarray) -> Coding:
+def coding(name: str, column: Column, series: pl.Series, counts: np.ndarray, rows_per_person: int = 1) -> Coding:
     """The domain of one column from the values that occur in it, with the labels that it asks for."""
-    found = _coding(name, column, series, counts)
-    return replace(found, domain=styled(found.domain, column)) if column.role is Role.QUASI else found
-
-
-def _coding(name: str, column: Column, series: pl.Series, counts: np.ndarray) -> Coding:
     series = comparable(name, series)
-    raw = series.unique().drop_nulls()
+    raw = refuse_beyond_calendar(name, series.unique().drop_nulls())
+    tree = _hierarchy(name, column, series, counts)
+    found = _coding(name, column, series, raw, counts, tree)
+    if column.role is Role.QUASI:
+        alone = Fraction(0)
+        if column.labels is None and found.domain.kind == "numeric":
+            alone = share_alone(series, counts, rows_per_person)
+        return replace(found, domain=styled(found.domain, column, alone, tree))
+    if column.domain is None:
+        return found
+    _refuse_unlisted(name, column.domain, found.domain)
+    return replace(found, domain=replace(found.domain, declared=column.domain))
+
+
+def _refuse_unlisted(name: str, declared: Sequence[Any], domain: Domain) -> None:
+    """A list of the values that a sensitive column can hold has every value that occurs in it."""
+    if is_range(declared) or (isinstance(domain, TreeDomain) and domain.given):
+        return
+    lacking = len(set(domain.texts) - set(declared))
+    if lacking and domain.kind != "ordinal":
+        raise ColumnError(
+            f"Column {name!r}: {some(lacking, 'distinct value', 'is', 'are')} not in the domain that it declares.",
+            attempt="listing every value that can occur, or missing = [...] for those that stand for nothing.",
+        )
+
+
+def _coding(
+    name: str, column: Column, series: pl.Series, raw: pl.Series, counts: np.ndarray, tree: Hierarchy | None
+) -> Coding:
     null = series.null_count() > 0
     if null and column.role is Role.SENSITIVE and column.missing == "refuse":
         rows = int(counts[series.is_null().to_numpy()].sum())
@@ -94,7 +123,6 @@ def _coding(name: str, column: Column, series: pl.Series, counts: np.ndarray) ->
             why="A missing value would be published as if it were harmless.",
             attempt='missing = "category" for this column, or withhold these rows.',
         )
-    tree = _hierarchy(name, column, series, counts)
     kind = column.type or (guessed(raw) if tree is None else getattr(tree, "kind", "categorical"))
     if tree is not None and (kind == "numeric" or (kind == "date" and not _given(tree))):
         return _banded(name, column, kind, raw, null, tree)
@@ -143,13 +171,12 @@ def _given(tree: Hierarchy) -> bool:
 def _numeric(name: str, column: Column, raw: pl.Series, null: bool) -> Coding:
     found = clipped(name, column, numbers(name, raw))
     values = found.unique().sort()
-    declared = None if column.domain is None else (float(column.domain[0]), float(column.domain[1]))
+    origin = origin_of(values)
+    if origin:
+        return Coding(_far_from_zero(name, column, found, values, null, origin), raw, _rank(found, values))
+    declared = _declared_span(column)
     if declared and len(values) and (float(values[0]) < declared[0] or float(values[-1]) > declared[1]):
-        outside = int(((values < declared[0]) | (values > declared[1])).sum())
-        raise ColumnError(
-            f"Column {name!r}: {some(outside, 'distinct value', 'lies', 'lie')} outside the declared domain.",
-            attempt="a wider domain, or top and bottom coding.",
-        )
+        raise _outside(name, int(((values < declared[0]) | (values > declared[1])).sum()))
     domain = range_domain(
         name,
         "numeric",
@@ -163,13 +190,58 @@ def _numeric(name: str, column: Column, raw: pl.Series, null: bool) -> Coding:
     return Coding(domain, raw, _rank(found, values))
 
 
+def origin_of(values: pl.Series) -> int:
+    """What is taken away from sorted whole numbers before they become doubles: the least, where one is beyond 2^53; else 0."""
+    if not len(values) or not values.dtype.is_integer():
+        return 0
+    return int(values[0]) if max(abs(int(values[0])), abs(int(values[-1]))) > EXACT else 0
+
+
+def _far_from_zero(
+    name: str, column: Column, found: pl.Series, values: pl.Series, null: bool, origin: int
+) -> RangeDomain:
+    """The domain of whole numbers that doubles do not hold: compared as they are, and placed by how far they are from the least."""
+    declared = None
+    if column.domain is not None and is_range(column.domain):
+        declared = (floor(Fraction(column.domain[0])), ceil(Fraction(column.domain[1])))
+    held = values.to_list()
+    if declared and (outside := sum(not declared[0] <= value <= declared[1] for value in held)):
+        raise _outside(name, outside)
+    domain = range_domain(
+        name,
+        "numeric",
+        str(found.dtype),
+        values.cast(pl.String).to_list(),
+        np.array([float(value - origin) for value in held]),
+        null=null,
+        declared=None if declared is None else (float(declared[0] - origin), float(declared[1] - origin)),
+        ends=Ends(column.bottom, column.top),
+        origin=origin,
+    )
+    return replace(domain, declared_ends=declared)
+
+
+def _outside(name: str, outside: int) -> ColumnError:
+    return ColumnError(
+        f"Column {name!r}: {some(outside, 'distinct value', 'lies', 'lie')} outside the declared domain.",
+        attempt="a wider domain, or top and bottom coding.",
+    )
+
+
+def _declared_span(column: Column) -> tuple[float, float] | None:
+    if column.domain is None or not is_range(column.domain):
+        return None
+    return float(column.domain[0]), float(column.domain[1])
+
+
 def _dates(name: str, column: Column, raw: pl.Series, null: bool) -> Coding:
     found = clipped(name, column, dates(name, raw))
     values = found.unique().sort()
     texts = values.cast(pl.String).to_list() if values.dtype == pl.Date else values.dt.to_string("iso").to_list()
-    positions = values.to_physical().cast(pl.Float64).to_numpy()
+    origin = origin_of(values.to_physical())
+    positions = (values.to_physical() - origin).cast(pl.Float64).to_numpy()
     ends = Ends(column.bottom, column.top)
-    domain = range_domain(name, "date", str(found.dtype), texts, positions, null=null, ends=ends)
+    domain = range_domain(name, "date", str(found.dtype), texts, positions, null=null, ends=ends, origin=origin)
     return Coding(domain, raw, _rank(found, values))
 
 
@@ -192,6 +264,8 @@ def _ordinal(name: str, column: Column, raw: pl.Series, null: bool) -> Coding:
 def _banded(name: str, column: Column, kind: str, raw: pl.Series, null: bool, tree: Hierarchy) -> Coding:
     """Numbers (or dates of a built hierarchy) published by nodes; leaves are matched by value, however they are written."""
     found = clipped(name, column, numbers(name, raw) if kind == "numeric" else dates(name, raw))
+    if kind == "numeric" and origin_of(found.sort()):
+        raise _no_hierarchy_of_long_numbers(name, sum(abs(value) > EXACT for value in found.to_list()), len(found))
     values = found.to_physical().cast(pl.Float64).to_numpy()
     leaves = pl.Series(tree.leaves, dtype=pl.String).str.strip_chars()
     read = (
@@ -199,6 +273,7 @@ def _banded(name: str, column: Column, kind: str, raw: pl.Series, null: bool, tr
         if kind == "numeric"
         else leaves.str.slice(0, 10).str.to_date(strict=False)
     )
+    _refuse_endless_leaves(name, read)
     fine = read.is_not_null().to_numpy() & read.is_first_distinct().to_numpy()
     rows = [row for row, keep in zip(tree.rows(), fine, strict=True) if keep]
     positions = read.filter(pl.Series(fine)).to_physical().cast(pl.Float64).to_numpy()
@@ -207,10 +282,29 @@ def _banded(name: str, column: Column, kind: str, raw: pl.Series, null: bool, tr
         texts = [text for text, bad in zip(raw.cast(pl.String).to_list(), lacking, strict=True) if bad]
         raise _no_rule(name, raw, texts, tree)
     tree_, positions = sorted_by_position(Hierarchy.from_rows(rows, name), positions)
-    declared = None if column.domain is None else (float(column.domain[0]), float(column.domain[1]))
+    declared = _declared_span(column)
     span = declared or ((float(values.min()), float(values.max())) if len(values) else (0.0, 0.0))
     domain = band_domain(name, kind, str(found.dtype), tree_, positions, span, null=null, given=_given(tree))
     return Coding(domain, raw, np.searchsorted(positions, values).astype(np.int32))
+
+
+def _no_hierarchy_of_long_numbers(name: str, beyond: int, distinct: int) -> ColumnError:
+    return ColumnError(
+        f"Column {name!r} has a hierarchy of numbers, but {beyond:,} of its {distinct:,} distinct values are beyond 2^53.",
+        why="Leaves are matched as numbers in double precision, where different ones could become one.",
+        attempt='type = "categorical" with the hierarchy, or leaving the hierarchy out: ranges hold such numbers exactly.',
+    )
+
+
+def _refuse_endless_leaves(name: str, leaves: pl.Series) -> None:
+    """Refuse leaves that are no place on the line: no label could say which values they cover."""
+    endless = 0 if leaves.dtype != pl.Float64 else int((~leaves.drop_nulls().is_finite()).sum())
+    if endless:
+        raise HierarchyError(
+            f"The hierarchy of {name!r} is one of numbers, and of its {len(leaves):,} leaves {endless:,} lie nowhere on the line.",
+            why="NaN and infinity lie in no range, and a number beyond all doubles is read as infinity.",
+            attempt=f'leaving these rows out, or type = "categorical" for {name!r}.',
+        )
 
 
 def _categories(name: str, raw: pl.Series, null: bool, tree: Hierarchy | None) -> Coding:

@@ -20,11 +20,13 @@ import polars as pl
 
 from reticent.errors import SourceError, SourceUnreachable, shortened, some, suggest
 from reticent.redaction import redacted
+from reticent.table.parsing import exact_numbers
 from reticent.table.statement import refuse_other
 
 if TYPE_CHECKING:
     import sqlite3
 
+EXACT = 2**53  # whole numbers up to here are exact in double precision
 SCHEMES = ("postgresql", "sqlite", "duckdb")
 
 
@@ -43,7 +45,11 @@ def select(table: str | None, query: str | None) -> str:
 
 def quoted(table: str) -> str:
     """A table's name as SQL takes it; `schema.table` is two names."""
-    return ".".join('"' + part.replace('"', '""') + '"' for part in table.split("."))
+    return ".".join(map(quoted_name, table.split(".")))
+
+
+def quoted_name(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
 
 
 def read(url: str, table: str | None = None, query: str | None = None) -> pl.DataFrame:
@@ -92,24 +98,53 @@ def _postgresql(url: str, statement: str) -> pl.DataFrame:
     with dbapi.connect(url) as connection, connection.cursor() as cursor:
         cursor.execute("SET TRANSACTION READ ONLY")
         cursor.execute(statement.rstrip().rstrip(";") + "\n")  # the driver puts it into parentheses
-        return pl.DataFrame(_plain(cursor.fetch_arrow_table()))
+        table = cursor.fetch_arrow_table()
+        frame = pl.DataFrame(_plain(table))
+        return frame.with_columns(exact_numbers(frame[name]) for name in _numeric_columns(table.schema))
 
 
 def _plain(table: Any) -> Any:
-    """PostgreSQL's numeric arrives as an opaque text: read it as the number it is."""
+    """Columns of PostgreSQL's own types as plain text."""
     import pyarrow as pa
 
     for at, field in enumerate(table.schema):
         if isinstance(field.type, pa.BaseExtensionType):
-            text = table.column(at).cast(field.type.storage_type)
-            numeric = getattr(field.type, "type_name", "") == "numeric"
-            table = table.set_column(at, field.name, text.cast(pa.float64()) if numeric else text)
+            table = table.set_column(at, field.name, table.column(at).cast(field.type.storage_type))
     return table
+
+
+def _numeric_columns(schema: Any) -> list[str]:
+    """Those of PostgreSQL's type numeric, which arrive as opaque texts and have as many digits as somebody wrote."""
+    import pyarrow as pa
+
+    return [
+        field.name
+        for field in schema
+        if isinstance(field.type, pa.BaseExtensionType) and getattr(field.type, "type_name", "") == "numeric"
+    ]
 
 
 def _sqlite(url: str, statement: str) -> pl.DataFrame:
     with closing(sqlite_to_read(path_of(url))) as connection:
-        return pl.read_database(statement, connection, infer_schema_length=None)
+        frame = pl.read_database(statement, connection, infer_schema_length=None)
+        _refuse_merged(connection, statement, frame)
+        return frame
+
+
+def _refuse_merged(connection: sqlite3.Connection, statement: str, frame: pl.DataFrame) -> None:
+    """A column of SQLite may hold whole numbers and fractions: as doubles, different whole numbers beyond 2^53 would be one."""
+    for name, dtype in frame.schema.items():
+        if not dtype.is_float() or not (frame[name].abs() > EXACT).any():
+            continue
+        inner = statement.rstrip().rstrip(";") + "\n"
+        large = f"typeof({quoted_name(name)}) = 'integer' AND abs({quoted_name(name)}) > {EXACT}"
+        (rows,) = connection.execute(f"SELECT count(*) FROM ({inner}) WHERE {large}").fetchone()
+        if rows:
+            raise SourceError(
+                f"Column {name!r} holds fractions, and {some(rows, 'whole number')} with too many digits.",
+                why="As numbers of one type they would be rounded, and different values could become one.",
+                attempt="CAST(... AS TEXT) in a query.",
+            )
 
 
 def sqlite_to_read(path: Path) -> sqlite3.Connection:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -23,7 +24,11 @@ TABLE_LIMIT = 2048  # a table of all spans fits the cache up to about here
 
 @dataclass(frozen=True, eq=False)
 class Domain:
-    """What range and tree domains share.  `texts` are the printed values in code order, without the null."""
+    """What range and tree domains share.  `texts` are the printed values in code order, without the null.
+
+    `declared` is what the steward says a sensitive column can hold, apart from its data: the least and the greatest
+    number, or a list of values; None where only a hierarchy or an order says it, or nothing.
+    """
 
     name: str
     dtype: str
@@ -31,6 +36,7 @@ class Domain:
     null: bool
     split: np.ndarray
     kind: str
+    declared: tuple[Any, ...] | None = field(default=None, kw_only=True)
 
     @property
     def size(self) -> int:
@@ -105,12 +111,15 @@ class Domain:
 class RangeDomain(Domain):
     """Numbers, dates and ordered values; `positions` are what the loss of equation 2 (paper 1) is measured on.
 
-    `ends` are the declared bounds that stand for all values beyond them.
+    `ends` are the declared bounds that stand for all values beyond them.  Whole numbers beyond 2^53 are no doubles: positions
+    and span are then those of the numbers less `origin`, their least, and `declared_ends` are the exact ends of a declared domain.
     """
 
     positions: np.ndarray
     span: tuple[float, float] = (0.0, 0.0)
     ends: Ends = NO_ENDS
+    origin: int = 0
+    declared_ends: tuple[int, int] | None = None
 
     def loss(self, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
         if not len(self.texts):
@@ -212,13 +221,14 @@ def range_domain(
     null: bool,
     declared: tuple[float, float] | None = None,
     ends: Ends = NO_ENDS,
+    origin: int = 0,
 ) -> RangeDomain:
     split = np.ones(max(len(texts) + null - 1, 0), np.int32)
     if null and len(split):
         split[-1] = 0
     positions = np.asarray(positions, np.float64)
     span = declared or ((float(positions[0]), float(positions[-1])) if len(positions) else (0.0, 0.0))
-    return RangeDomain(name, dtype, tuple(texts), null, split, kind, positions, span, ends)
+    return RangeDomain(name, dtype, tuple(texts), null, split, kind, positions, span, ends, origin)
 
 
 def tree_domain(name: str, dtype: str, hierarchy: Hierarchy, *, null: bool, given: bool) -> TreeDomain:

@@ -5,14 +5,19 @@ Done on typed values before they are ranked: the codes, and all that is planned 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from reticent.errors import ColumnError
+from reticent.table.parsing import dates, numbers
 from reticent.table.roles import Column
+
+MANY_BEYOND = 0.1  # of the rows lie beyond a bound that is told of
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +43,29 @@ def clipped(name: str, column: Column | Ends, values: pl.Series) -> pl.Series:
             f"Column {name!r} has the type {values.dtype}, which cannot hold its top or its bottom.",
             attempt="bounds within that type.",
         ) from None
+
+
+def count_beyond(name: str, column: Column, values: pl.Series, counts: np.ndarray) -> dict[str, int]:
+    """How many rows hold a number or a date below the bottom and above the top, which are published as the bound."""
+    bound = column.bottom if column.top is None else column.top
+    if bound is None:
+        return {}
+    held = values.is_not_null()
+    counts = counts[held.to_numpy()]
+    found = (dates if isinstance(bound, str) else numbers)(name, values.filter(held))
+    kept = clipped(name, column, found)
+    beyond = {"bottom": found < kept, "top": found > kept}
+    return {side: int(counts[is_beyond.to_numpy()].sum()) for side, is_beyond in beyond.items() if is_beyond.any()}
+
+
+def describe_beyond(name: str, counts: Mapping[str, int], rows: int) -> list[str]:
+    """Sentences where a bound stands for many rows."""
+    return [
+        f"Column {name!r}: {count:,} of {rows:,} rows lie {'above its top' if side == 'top' else 'below its bottom'} and are "
+        "published as the bound: it says little of them."
+        for side, count in counts.items()
+        if count > MANY_BEYOND * rows
+    ]
 
 
 def refuse_unordered(name: str, column: Column) -> None:

@@ -55,6 +55,14 @@ def parse(label: str) -> tuple[str, tuple[str, ...]]:
     return "value", (label,)
 
 
+def parse_foreign(label: str) -> tuple[str, tuple[str, ...]]:
+    """What a text of another tool's table says: as `parse`, and a value as it stands where it is none of our labels."""
+    try:
+        return parse(label)
+    except ValueError:
+        return "value", (label,)
+
+
 def _split(body: str) -> list[str]:
     """Comma-separated members, JSON-quoted ones unquoted."""
     if '"' not in body:

@@ -45,8 +45,11 @@ def round_step(low: Decimal, high: Decimal, steps: int = STEPS) -> Decimal:
         return next(power * times for times in (5, 2, 1) if power * times <= wanted)
 
 
-def number_places(texts: Sequence[str], step: Decimal, *, whole: bool) -> Places:
-    """Steps of whole numbers are apart, [35, 39] and [40, 44]; those of others touch, and a multiple of the step is one by itself."""
+def number_places(texts: Sequence[str], step: Decimal, *, whole: bool, origin: int = 0) -> Places:
+    """Steps of whole numbers are apart, [35, 39] and [40, 44]; those of others touch, and a multiple of the step is one by itself.
+
+    They stand where the line counts from: at `origin`.
+    """
     with localcontext(_EXACT):
         values = [Decimal(text) for text in texts]
         lower = [(value / step).to_integral_value(ROUND_FLOOR) * step for value in values]
@@ -54,7 +57,8 @@ def number_places(texts: Sequence[str], step: Decimal, *, whole: bool) -> Places
             upper = [low + step - 1 for low in lower]
         else:
             upper = [(value / step).to_integral_value(ROUND_CEILING) * step for value in values]
-        return Places(tuple(map(plain, lower)), tuple(map(plain, upper)), _floats(lower), _floats(upper))
+        low, high = ([end - origin for end in ends] for ends in (lower, upper))
+        return Places(tuple(map(plain, lower)), tuple(map(plain, upper)), _floats(low), _floats(high))
 
 
 def date_step(values: pl.Series) -> str:
@@ -71,7 +75,7 @@ def date_step(values: pl.Series) -> str:
     return next(reversed(steps))
 
 
-def date_places(values: pl.Series, step: str) -> Places:
+def date_places(values: pl.Series, step: str, origin: int = 0) -> Places:
     """Days: the first and the last one of the step.  Times: its start, and the start of the next."""
     every = {**_CALENDAR, **_CLOCK}[step]
     lower = values.dt.truncate(every)
@@ -80,13 +84,13 @@ def date_places(values: pl.Series, step: str) -> Places:
         upper = after.dt.offset_by("-1d")
     else:
         upper = pl.select(pl.when(values == lower).then(values).otherwise(after)).to_series()
-    texts, stand = [tuple(iso(ends)) for ends in (lower, upper)], [standing(ends) for ends in (lower, upper)]
+    texts, stand = [tuple(iso(ends)) for ends in (lower, upper)], [standing(ends, origin) for ends in (lower, upper)]
     return Places(texts[0], texts[1], stand[0], stand[1])
 
 
-def standing(values: pl.Series) -> np.ndarray:
-    """Where dates and times stand on the line."""
-    return values.to_physical().cast(pl.Float64).to_numpy()
+def standing(values: pl.Series, origin: int = 0) -> np.ndarray:
+    """Where dates and times stand on a line that counts from an origin."""
+    return (values.to_physical() - origin).cast(pl.Float64).to_numpy()
 
 
 def iso(values: pl.Series) -> list[str]:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from difflib import get_close_matches
 
 import polars as pl
 
-from reticent.errors import SourceError, suggest
+from reticent.errors import SourceError
 
 _ODD = re.compile(r"\s*([+-]?[\d.,]+|\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}.*|\S+@\S+\.\S+|\S+\s\S+\s\S+\s\S+\s\S+.*)?\s*")
 LOOKED_AT = 1000  # rows
@@ -41,10 +42,19 @@ def _is_held(lazy: pl.LazyFrame) -> bool:
 
 
 def known(word: str, names: Sequence[str], lazy: pl.LazyFrame | None = None) -> str:
-    """What to try instead of a column that is not there: the names, unless they may be a record's values."""
+    """What to try instead of a column that is not there: a name that is nearly the same, and no other.
+
+    Half of a first line may be names and the other half a record's values: what nobody has typed is not shown.
+    """
     if is_record(names, lazy):
         return f"a header line: the {len(names)} names of the first line look like a record and are not shown."
-    return suggest(word, names)
+    close = get_close_matches(str(word)[:80], [name for name in names if len(name) <= 80], n=1)
+    if close:
+        return f"{close[0]!r} instead."
+    return (
+        f"one of the {len(names)} names in the first line of the data, which are not shown: in a file whose header is missing or cut "
+        "off they are a record's values."
+    )
 
 
 def refuse_record(names: Sequence[str], lazy: pl.LazyFrame | None = None) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +20,7 @@ from reticent import notebook
 from reticent.door import a_list, door, text
 from reticent.door import path as a_path
 from reticent.errors import DiskError, HierarchyError, some
-from reticent.limits import whole_text
+from reticent.limits import HIERARCHY_VALUES, whole_text
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +68,7 @@ class Hierarchy:
             raise HierarchyError(
                 f"The hierarchy of {name!r} is neither a file nor rows.", attempt='hierarchy = "file.csv".'
             )
+        _refuse_unpublishable(given, name)
         return cls.from_rows(given, name)
 
     @classmethod
@@ -90,6 +92,7 @@ class Hierarchy:
             raise HierarchyError(
                 f"The hierarchy file {path.name} is no CSV.", attempt="one row per value, `;` between levels."
             ) from None
+        _refuse_unpublishable(rows, name or path.name)
         return cls.from_rows(rows, name or path.name)
 
     @classmethod
@@ -118,6 +121,17 @@ class Hierarchy:
         return cls.from_rows([[leaf, text(root, "root")] for leaf in a_list(leaves, "leaves")])
 
 
+def _refuse_unpublishable(rows: Sequence[Sequence[str]], name: str) -> None:
+    """Refuse, before anything is built of it, a hierarchy that no manifest could hold: a given one is published whole."""
+    values = sum(len(row) + 1 for row in rows)
+    if values > HIERARCHY_VALUES:
+        raise HierarchyError(
+            f"The hierarchy of {name!r} is too large to be published.",
+            why=f"It has {len(rows):,} rows, about {values:,} values in a manifest, and {HIERARCHY_VALUES:,} are the most.",
+            attempt="leaving out the values that no row has, or fewer levels.",
+        )
+
+
 def sniff(text: str) -> str:
     """The delimiter that gives every row the same number of fields, the widest such; `;` if none does."""
     lines = [line for line in text.splitlines() if line.strip()][:200]
@@ -136,9 +150,7 @@ def _faults(table: list[list[str]]) -> tuple[list[str], list[str]]:
         return ["it has no rows"], []
     faults: list[str] = []
     values: list[str] = []
-    widths: dict[int, int] = {}
-    for row in table:
-        widths[len(row)] = widths.get(len(row), 0) + 1
+    widths = Counter(map(len, table))
     width = max(widths, key=lambda width: (widths[width], width))
     if len(widths) > 1:
         listed = ", ".join(f"{some(count, 'row')} of {wide}" for wide, count in sorted(widths.items()))
@@ -146,24 +158,26 @@ def _faults(table: list[list[str]]) -> tuple[list[str], list[str]]:
         table = [row for row in table if len(row) == width]  # the rest of the faults are looked for in most of the rows
     if width < 2:
         return [*faults, "it has one column: a leaf needs at least a root above it"], values
-    blank = sum(1 for row in table if any(not cell for cell in row[1:]))
+    blank = sum(not all(row[1:]) for row in table)
     if blank:
         faults.append(f"{some(blank, 'row', 'holds', 'hold')} an empty label above the leaf")
     roots = {row[-1] for row in table}
     if len(roots) > 1:
         faults.append(f"{len(roots)} different roots in the last column: there must be one")
-    paths: dict[str, set[tuple[str, ...]]] = {}
-    for row in table:
-        paths.setdefault(row[0], set()).add(tuple(row))
-    twice = [leaf for leaf, found in paths.items() if len(found) > 1]
+    columns = list(zip(*table, strict=True))
+    twice: list[str] = []
+    if len(set(columns[0])) < len(table):
+        paths: dict[str, set[tuple[str, ...]]] = {}
+        for row in table:
+            paths.setdefault(row[0], set()).add(tuple(row))
+        twice = [leaf for leaf, found in paths.items() if len(found) > 1]
     if twice:
         faults.append(f"{some(len(twice), 'value', 'stands', 'stand')} in several rows with different ancestors")
         values += twice
     for level in range(1, width - 1):
-        parents: dict[str, set[str]] = {}
-        for row in table:
-            parents.setdefault(row[level], set()).add(row[level + 1])
-        torn = [label for label, above in parents.items() if len(above) > 1]
+        edges = dict.fromkeys(zip(columns[level], columns[level + 1], strict=True))
+        above = Counter(label for label, _ in edges)
+        torn = [label for label, parents in above.items() if parents > 1]
         if torn:
             faults.append(f"not a tree: level {level} has {some(len(torn), 'label')} with several parents")
             values += torn
@@ -172,24 +186,24 @@ def _faults(table: list[list[str]]) -> tuple[list[str], list[str]]:
 
 def _build(table: list[list[str]]) -> Hierarchy:
     """Number the nodes and put the leaves in pre-order, children in order of first appearance."""
-    width = len(table[0])
-    seen: list[dict[str, int]] = [{} for _ in range(width)]
-    for row in table:
-        for level, label in enumerate(row):
-            seen[level].setdefault(label, len(seen[level]))
-    table = sorted(table, key=lambda row: [seen[level][row[level]] for level in reversed(range(width))])
-    paths = np.empty((len(table), width), np.int32)
+    codes: list[np.ndarray] = []  # of each level, by first appearance
+    names: list[list[str]] = []
+    for column in zip(*table, strict=True):
+        seen: dict[str, int] = {}
+        codes.append(np.array([seen.setdefault(label, len(seen)) for label in column], np.int64))
+        names.append(list(seen))
+    order = np.lexsort(codes)  # by the root first, and by the leaf last
+    paths = np.empty((len(table), len(codes)), np.int32)
     labels: list[str] = []
-    first: list[int] = []
-    last: list[int] = []
-    for level in range(width):
-        above = None
-        for leaf, row in enumerate(table):
-            if row[level] != above:
-                above = row[level]
-                labels.append(above)
-                first.append(leaf)
-                last.append(leaf)
-            paths[leaf, level] = len(labels) - 1
-            last[-1] = leaf
-    return Hierarchy(paths, tuple(labels), np.array(first, np.int32), np.array(last, np.int32))
+    first: list[np.ndarray] = []
+    last: list[np.ndarray] = []
+    for level, known in enumerate(names):
+        code = codes[level][order]
+        starts = np.flatnonzero(np.diff(code, prepend=-1))
+        paths[:, level] = np.repeat(np.arange(len(starts)) + len(labels), np.diff(np.append(starts, len(code))))
+        labels += [known[at] for at in code[starts].tolist()]
+        first.append(starts)
+        last.append(np.append(starts[1:], len(code)) - 1)
+    return Hierarchy(
+        paths, tuple(labels), np.concatenate(first).astype(np.int32), np.concatenate(last).astype(np.int32)
+    )

@@ -1,20 +1,28 @@
-"""A line with the labels that its column asks for.  Unasked, dates and fractions are snapped and whole numbers are tight (ADR 6)."""
+"""A line with the labels that its column asks for.
+
+Unasked, dates and fractions are snapped (ADR 6), and so are whole numbers that single people out: where at least one in ten of a
+column's distinct values is that of one person alone, and its range has room for a round step.  Other whole numbers are tight.  What
+is counted are the column's own values and rows, which every engine has alike.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal, localcontext
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from reticent.errors import ColumnError
-from reticent.table.banded import BandDomain
+from reticent.table.banded import BandDomain, NodeEnds
+from reticent.table.builders.node_ends import node_ends
 from reticent.table.domain import Domain, RangeDomain, TreeDomain
 from reticent.table.grids import Place, Places, date_places, date_step, iso, number_places, plain, round_step, standing
+from reticent.table.hierarchy import Hierarchy
 from reticent.table.labelling import ON_TREES, Labelling
 from reticent.table.printed import PaddedDomain, PrintedDomain, SnappedDomain, given
 from reticent.table.roles import Column, Role
@@ -24,6 +32,9 @@ FINE = 20  # a pad of fractions is a multiple of a round unit of which its width
 _HOURS = {"ms": 3_600_000, "us": 3_600_000_000, "ns": 3_600_000_000_000}
 
 
+ONE_IN = 10
+ALONE = Fraction(1, ONE_IN)
+"""From this share of its distinct values on that one person alone has, a column of whole numbers is snapped unless it asks for another style."""
 EXACT = 2**53  # doubles beyond this lie further apart than 1: a round number near one of them may be no double
 
 
@@ -36,13 +47,18 @@ def tightened(columns: Mapping[str, Column]) -> dict[str, Column]:
     }
 
 
-def styled(domain: Domain, column: Column) -> Domain:
-    """The domain as its column's labels are printed."""
+def styled(domain: Domain, column: Column, alone: Fraction = Fraction(0), tree: Hierarchy | None = None) -> Domain:
+    """The domain as its column's labels are printed.
+
+    `alone` is the share of the column's distinct values that one person alone has; `tree` is the hierarchy that it asks for.
+    """
     style = column.labels.style if column.labels is not None else None
     if style == "tight" or not domain.texts:
         return domain
     if isinstance(domain, RangeDomain) and domain.kind in ("numeric", "date"):
-        return _line(domain, column)
+        return _line(domain, column, alone=alone)
+    if isinstance(domain, BandDomain) and not domain.given and style in (None, "snapped"):
+        return _bands(domain, column, alone, tree)
     plain_tree = isinstance(domain, TreeDomain) and not isinstance(domain, BandDomain)
     if style is None or (plain_tree and style in ON_TREES):
         return replace(domain, style=style) if isinstance(domain, TreeDomain) and style is not None else domain
@@ -55,7 +71,84 @@ def styled(domain: Domain, column: Column) -> Domain:
     )
 
 
-def _fractional(domain: RangeDomain) -> bool:
+def share_alone(series: pl.Series, counts: np.ndarray, rows_per_person: int = 1) -> Fraction:
+    """The share of a column's distinct values that one person alone has, or may have where people have several rows."""
+    held = (
+        pl.DataFrame({"value": series, "rows": counts}).drop_nulls("value").group_by("value").agg(pl.col("rows").sum())
+    )
+    if not len(held):
+        return Fraction(0)
+    return Fraction(int((held["rows"] <= rows_per_person).sum()), len(held))
+
+
+def singles_out(domain: RangeDomain | BandDomain, alone: Fraction) -> bool:
+    """Whether whole numbers are snapped unasked: many are one person's alone, and a round step of two or more fits their range."""
+    if domain.kind != "numeric" or alone < ALONE:
+        return False
+    numbers = [Decimal(domain.texts[at]) for at in (0, -1)]
+    if max(abs(number) for number in numbers) > EXACT:
+        return False
+    return round_step(numbers[0], numbers[1]) > 1
+
+
+def explain_choice(quasi: Sequence[Domain]) -> list[str]:
+    """For the owner: which columns of whole numbers are snapped though nobody asked for it, and why."""
+    chosen = [
+        domain.name
+        for domain in quasi
+        if isinstance(domain, SnappedDomain | BandDomain)
+        and domain.kind == "numeric"
+        and domain.labelling is not None
+        and not domain.asked
+        and not _fractional(domain)
+    ]
+    return [
+        f"At least one in {ONE_IN} of the distinct values of {name!r} is one person's alone: a range that ended there would "
+        'single that person out, so its ranges end on round numbers (labels = "snapped"). labels = "tight" ends them at values '
+        "of people."
+        for name in chosen
+    ]
+
+
+def _bands(domain: BandDomain, column: Column, alone: Fraction, tree: Hierarchy | None) -> BandDomain:
+    """A built hierarchy whose nodes print with ends of their own: calendar steps, the edges of bands, or round numbers."""
+    asked = column.labels
+    fine = _fractional(domain)
+    if asked is None and not (fine or domain.kind == "date" or singles_out(domain, alone)):
+        return domain
+    if asked is not None and asked.step is not None:
+        raise ColumnError(
+            f"Column {domain.name!r} has a built hierarchy, whose nodes are its steps.",
+            attempt='labels = "snapped" without a step, or no hierarchy.',
+        )
+    if domain.kind == "date" and domain.dtype != "Date":
+        return domain
+    if domain.kind == "numeric":
+        step = round_step(Decimal(domain.texts[0]), Decimal(domain.texts[-1]))
+        places = number_places(domain.texts, step if fine else max(step, Decimal(1)), whole=not fine)
+    else:
+        values = typed([text.strip()[:10] for text in domain.texts], domain.dtype)
+        places = date_places(values, date_step(values))
+    limits = _limits(domain, column)
+    built = getattr(tree, "asked", None) or {}
+    found = [node_ends(str(built.get("build")), label) for label in domain.hierarchy.labels]
+    lower, upper = (
+        tuple(None if ends is None else _held(domain, ends[side], limits, side) for ends in found) for side in (0, 1)
+    )
+    how = asked or Labelling("snapped")
+    return replace(domain, ends=NodeEnds(lower, upper, _within(places, limits)), labelling=how, asked=asked is not None)
+
+
+def _held(domain: BandDomain, end: str, limits: tuple[Place | None, Place | None], side: int) -> str:
+    """An end of a node, or the limit that it goes past."""
+    limit = limits[side]
+    if limit is None:
+        return end
+    at = _place(domain, end).at
+    return limit.text if (at < limit.at, at > limit.at)[side] else end
+
+
+def _fractional(domain: RangeDomain | BandDomain) -> bool:
     """Whether a column of numbers holds any that is not whole, however its type is named; none too large for round steps."""
     real = domain.kind == "numeric" and domain.dtype.startswith(("Float", "Decimal"))
     if not real or max(abs(Decimal(text)) for text in domain.texts) > EXACT:
@@ -67,9 +160,12 @@ def _whole(number: Decimal) -> bool:
     return number == number.to_integral_value()
 
 
-def _line(domain: RangeDomain, column: Column, within: tuple[int, int] | None = None) -> RangeDomain:
+def _line(
+    domain: RangeDomain, column: Column, within: tuple[int, int] | None = None, alone: Fraction = Fraction(0)
+) -> RangeDomain:
     fine = _fractional(domain) or domain.dtype.startswith("Datetime")
-    asked = column.labels or Labelling("snapped" if fine or domain.kind == "date" else "tight")
+    snapped = fine or domain.kind == "date" or singles_out(domain, alone)
+    asked = column.labels or Labelling("snapped" if snapped else "tight")
     if asked.style in ON_TREES:
         raise ColumnError(
             f"Column {domain.name!r} has numbers or dates, and labels = {asked.style!r} is for categories.",
@@ -83,7 +179,8 @@ def _line(domain: RangeDomain, column: Column, within: tuple[int, int] | None = 
 
 def narrowed(domain: PrintedDomain, first: int, last: int) -> RangeDomain:
     """The same labels, chosen for the codes first .. last: what was withheld beyond them leaves no trace in a step or a limit."""
-    return _line(domain.tight, domain.column, (first, last))
+    alone = ALONE if isinstance(domain, SnappedDomain) else Fraction(0)  # what was chosen for all values is kept
+    return _line(domain.tight, domain.column, (first, last), alone)
 
 
 def _snapped(
@@ -92,12 +189,12 @@ def _snapped(
     first, last = within
     if domain.kind == "numeric":
         step = _number_step(domain, asked.step, within, whole=not coarse)
-        places = number_places(domain.texts, step, whole=not coarse)
+        places = number_places(domain.texts, step, whole=not coarse, origin=domain.origin)
     else:
         if asked.step is not None and not isinstance(asked.step, str):
             raise _not_a_step(domain, "a calendar step", '"month"')
         values = typed(domain.texts, domain.dtype)
-        places = date_places(values, asked.step or date_step(values[first : last + 1]))
+        places = date_places(values, asked.step or date_step(values[first : last + 1]), domain.origin)
     if asked.step is not None and len(domain.texts) > 1 and len(set(places.lower)) == 1:
         raise ColumnError(
             f"Column {domain.name!r}: all of its {len(domain.texts):,} distinct values lie in one step of the grid.",
@@ -174,7 +271,7 @@ def _unit(domain: RangeDomain, width: Any) -> tuple[Decimal, int, Any]:
 
 
 def _limits(
-    domain: RangeDomain, column: Column, otherwise: tuple[Place, Place] | None = None
+    domain: RangeDomain | BandDomain, column: Column, otherwise: tuple[Place, Place] | None = None
 ) -> tuple[Place | None, Place | None]:
     """The places that no label goes past: the declared domain (or `otherwise`), top and bottom, and what the type can hold."""
     low: list[Any] = [column.bottom, *(column.domain or ())[:1]]
@@ -194,12 +291,13 @@ def _limits(
     return max(least, key=lambda end: end.at, default=None), min(most, key=lambda end: end.at, default=None)
 
 
-def _place(domain: RangeDomain, end: Any) -> Place:
+def _place(domain: RangeDomain | BandDomain, end: Any) -> Place:
+    origin = domain.origin if isinstance(domain, RangeDomain) else 0
     if domain.kind == "numeric":
-        return Place(plain(Decimal(str(end))), float(end))
+        return Place(plain(Decimal(str(end))), float(Decimal(str(end)) - origin) if origin else float(end))
     bound = date.fromisoformat(end[:10]) if domain.dtype == "Date" else datetime.fromisoformat(end)
     series = pl.select(pl.lit(bound, dtype_named(domain.dtype))).to_series()
-    return Place(iso(series)[0], float(standing(series)[0]))
+    return Place(iso(series)[0], float(standing(series, origin)[0]))
 
 
 def _within(places: Places, limits: tuple[Place | None, Place | None]) -> Places:

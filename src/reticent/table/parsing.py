@@ -13,6 +13,9 @@ from reticent.errors import ColumnError
 _WHOLE = r"^[+-]?\d{1,20}$"
 FURTHEST = 1e150
 _LONG = r"\d\D?(\d\D?){15}"  # 16 digits: more than any double holds for certain
+_DECIMAL = r"^[+-]?\d+(\.\d+)?$"
+MAX_DECIMAL_DIGITS = 38
+FIRST_DAY, LAST_DAY = -719_162, 2_932_896  # 0001-01-01 and 9999-12-31, in days from 1970-01-01
 _CANONICAL = r"^-?(0|[1-9]\d*)(\.\d+)?$"
 
 
@@ -48,14 +51,14 @@ def guessed(raw: pl.Series) -> str:
         return "numeric"
     if raw.dtype in (pl.Date, pl.Datetime):
         return "date"
-    if (
-        raw.dtype == pl.String
-        and len(raw)
-        and raw.str.contains(_CANONICAL).all()
-        and not _inexact(raw, _read(raw)).any()
-    ):
+    if raw.dtype == pl.String and spells_numbers(raw):
         return "numeric"
     return "categorical"
+
+
+def spells_numbers(texts: pl.Series) -> bool:
+    """Whether there are texts, and every one is a number as a number is written, with no more digits than one holds."""
+    return len(texts) > 0 and texts.str.contains(_CANONICAL).all() and not _inexact(texts, _read(texts)).any()
 
 
 def _unreadable(name: str, raw: pl.Series, bad: pl.Series, kind: str) -> ColumnError:
@@ -80,6 +83,31 @@ def numbers(name: str, raw: pl.Series) -> pl.Series:
         raise _unreadable(name, raw, bad, "numeric")
     _refuse_inexact(name, raw, text, found)
     return found
+
+
+def _most_digits(texts: pl.Series, pattern: str) -> int:
+    """The most characters that a pattern's group takes of any text."""
+    lengths = texts.str.extract(pattern).str.len_chars().fill_null(0).to_list()
+    return max(lengths, default=0)
+
+
+def exact_numbers(texts: pl.Series) -> pl.Series:
+    """Decimal numbers written out, each exactly: as doubles or 64-bit integers where these hold all of them, else as decimals.
+
+    Numbers that no type holds, of more than 38 digits, stay texts.
+    """
+    written = texts.drop_nulls().unique()
+    if not _inexact(written, written.cast(pl.Float64)).any():
+        return texts.cast(pl.Float64)
+    if written.str.contains(_WHOLE).all():
+        for dtype in (pl.Int64, pl.UInt64):
+            if not written.cast(dtype, strict=False).null_count():
+                return texts.cast(dtype)
+    scale = _most_digits(written, r"\.(\d+)$")
+    whole = _most_digits(written, r"^[+-]?(\d+)")
+    if written.str.contains(_DECIMAL).all() and whole + scale <= MAX_DECIMAL_DIGITS:
+        return texts.str.to_decimal(scale=scale).cast(pl.Decimal(MAX_DECIMAL_DIGITS, scale))
+    return texts
 
 
 def _refuse_inexact(name: str, raw: pl.Series, text: pl.Series, found: pl.Series) -> None:
@@ -115,6 +143,34 @@ def _same(text: str, number: float) -> bool:
     return isfinite(number) and Decimal(text) == Decimal(repr(number))
 
 
+def is_beyond_calendar(value: pl.Expr, dtype: pl.DataType) -> pl.Expr:
+    """Which days or moments lie before the year 1 or after 9999: Python, and most programs, have no such dates."""
+    first, last = FIRST_DAY, LAST_DAY
+    if isinstance(dtype, pl.Datetime):
+        day = {"ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}[dtype.time_unit]
+        margin = 1 if dtype.time_zone else 0  # a zone may move a moment into another year
+        first, last = (first + margin) * day, (last + 1 - margin) * day - 1
+    return (value.to_physical() < first) | (value.to_physical() > last)
+
+
+def refuse_beyond_calendar(name: str, series: pl.Series) -> pl.Series:
+    """The same values; refused where one lies before the year 1 or after 9999."""
+    if not isinstance(series.dtype, pl.Date | pl.Datetime):
+        return series
+    held = series.drop_nulls().unique()
+    if beyond := int(held.to_frame("value").select(is_beyond_calendar(pl.col("value"), held.dtype).sum()).item()):
+        raise beyond_calendar(name, f"{beyond:,} of its {len(held):,} distinct values")
+    return series
+
+
+def beyond_calendar(name: str, many: str) -> ColumnError:
+    return ColumnError(
+        f"Column {name!r}: {many} lie before the year 1 or after the year 9999.",
+        why="No release with such dates could be read back: Python and most programs have none.",
+        attempt="the right year, a missing value, or the year as a number.",
+    )
+
+
 def dates(name: str, raw: pl.Series) -> pl.Series:
     """Values as dates: text where all of it reads as YYYY-MM-DD."""
     if raw.dtype == pl.Null:
@@ -123,7 +179,7 @@ def dates(name: str, raw: pl.Series) -> pl.Series:
         found = raw.str.strip_chars().str.to_date("%Y-%m-%d", strict=False)
         if found.null_count():
             raise _unreadable(name, raw, found.is_null(), "a date (YYYY-MM-DD)")
-        return found
+        return refuse_beyond_calendar(name, found)
     if not isinstance(raw.dtype, pl.Date | pl.Datetime):
         raise _unreadable(name, raw, pl.Series([True] * len(raw)), "a date")
     return raw

@@ -84,9 +84,12 @@ class PaddedDomain(PrintedDomain):
     limits: tuple[Place | None, Place | None]
 
     def reach(self, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
-        """The most that the ends of each span are moved by, in multiples of the unit."""
-        spans = (self.last[upper] - self.first[lower]).tolist()
-        return np.array([self.labelling.reach(max(span, 0), self.most) for span in spans], np.int64)
+        """The most that the ends of each span are moved by, in multiples of the unit; nothing where no range is printed."""
+        found = np.zeros(len(lower), np.int64)
+        ranged = np.flatnonzero(self.ranged(lower, upper))
+        spans = (self.last[upper[ranged]] - self.first[lower[ranged]]).tolist()
+        found[ranged] = [self.labelling.reach(max(span, 0), self.most) for span in spans]
+        return found
 
     def moved(self, lower: np.ndarray, upper: np.ndarray, pads: np.ndarray) -> tuple[list[str | None], np.ndarray]:
         """The labels of spans whose ends are moved outwards by `pads`, (spans, 2) multiples of the unit, and what they lose."""
@@ -106,7 +109,7 @@ class PaddedDomain(PrintedDomain):
 
     def _ends(self, units: np.ndarray, side: int) -> tuple[list[str], np.ndarray]:
         """Ends as they print, held within the limit of their side, and where they stand."""
-        places = np.array([float(unit * self.unit) for unit in units.tolist()], np.float64)
+        places = np.array([float(unit * self.unit - self.origin) for unit in units.tolist()], np.float64)
         if self.kind == "numeric":
             texts = [plain(Decimal(unit) * self.unit) for unit in units.tolist()]
         else:

@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from reticent.errors import ColumnError, listed, some
-from reticent.table.header import is_record, known
+from reticent.table.header import is_record, known, oddities
 from reticent.table.names import refuse_unusable
 
 if TYPE_CHECKING:
@@ -28,8 +28,9 @@ def resolve(declared: Mapping[str, Column], present: Sequence[str], undeclared: 
         )
     repeated = sorted(name for name, count in times.items() if count > 1)
     if repeated:
+        typed = [name for name in repeated if name in exact]  # others may be a record's values
         raise ColumnError(
-            f"The data has {some(len(repeated), 'column name')} twice: {listed(repeated)}."
+            f"The data has {some(len(repeated), 'column name')} twice{': ' + listed(typed) if typed else ''}."
             if set(exact) & set(present)
             else f"{some(len(repeated), 'name', 'stands', 'stand')} twice in the first line, which may be a record.",
             attempt="renaming one of each.",
@@ -47,7 +48,7 @@ def resolve(declared: Mapping[str, Column], present: Sequence[str], undeclared: 
     missing = [name for name in present if name not in found]
     if missing and undeclared == "refuse":
         raise ColumnError(
-            f"The data has {some(len(missing), 'column')} without a role{'' if is_record(present) else ': ' + listed(missing)}.",
+            f"The data has {some(len(missing), 'column')} without a role{'' if is_record(present) or oddities(missing)[0] else ': ' + listed(missing)}.",
             why="An undeclared column is never published silently.",
             attempt='giving each a role, or undeclared = "drop".',
         )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec
 from reticent.door import flag, typed
 from reticent.door import hierarchy as a_hierarchy
 from reticent.errors import JobError, suggest
-from reticent.table.bounds_given import parse_domain, parse_end, parse_step
+from reticent.table.bounds_given import parse_domain, parse_end, parse_step, parse_values
 from reticent.table.labelling import Labelling
 from reticent.table.resolving import resolve as resolve
 from reticent.table.resolving import with_role as with_role
@@ -45,6 +45,7 @@ class Column:
 
     `type` None is decided from the data: numbers and dates of a typed source are ranges, everything else a category.
     `hierarchy` is a path, rows in ARX layout, or a `Hierarchy`.  `order` lists an ordinal column's values.
+    `domain` is the least and the greatest number that can occur, of a sensitive column also a list of values.
     `missing` says what a null in a sensitive column is: refused, or a published category of its own.
     `top` and `bottom` of a quasi-identifier are the bounds beyond which a value is published as the bound.  `round_to` is the
     step an insensitive number is rounded to, `acknowledge` lets a near-unique one pass.  `rows_per_person` of an identifying
@@ -57,7 +58,7 @@ class Column:
     type: str | None = None
     hierarchy: Any = None
     order: tuple[str, ...] | None = None
-    domain: tuple[Any, Any] | None = None
+    domain: tuple[Any, ...] | None = None
     missing: str = "refuse"
     acknowledge: bool = False
     top: Any = None
@@ -105,7 +106,8 @@ class Column:
         if self.type == "ordinal" and not self.order:
             raise JobError("An ordinal column needs its values in order.", attempt='order = ["low", "middle", "high"].')
         if self.domain is not None:
-            object.__setattr__(self, "domain", parse_domain(self.domain))
+            parse = parse_values if self.role is Role.SENSITIVE else parse_domain
+            object.__setattr__(self, "domain", parse(self.domain))
         for option, role in _ONLY_FOR.items():
             if getattr(self, option) is not None and self.role is not role:
                 raise JobError(
@@ -222,7 +224,10 @@ def sensitive(
     missing: str = "refuse",
     format: str | None = None,
 ) -> Column:
-    """What the promise protects; `missing="category"` publishes a null as a value of its own instead of refusing it."""
+    """What the promise protects; `missing="category"` publishes a null as a value of its own instead of refusing it.
+
+    `domain` is what the column can hold, whoever is in the table: the least and the greatest number, or a list of values.
+    """
     return Column(Role.SENSITIVE, type, hierarchy, order, domain, missing, format=format)
 
 

@@ -6,10 +6,11 @@ its name.  What begins with `_` or `.` is not data, as Spark and its kin leave i
 
 from __future__ import annotations
 
+import glob as glob_module
+import os
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from glob import glob
 from pathlib import Path
 
 import polars as pl
@@ -19,6 +20,7 @@ from reticent.table.opened import suffix_of
 
 CSV, PARQUET, ARROW = {".csv", ".tsv", ".txt", ".data"}, {".parquet", ".pq"}, {".arrow", ".feather", ".ipc"}
 _PATTERN = "*?["
+_NO_DATA = ("_", ".")
 _CODE = re.compile(r"=[+-]?0\d+(\.\d+)?$")
 
 
@@ -48,7 +50,7 @@ def files_of(name: str) -> Files:
     """The files that a source's path names."""
     path = Path(name)
     if path.is_dir():
-        return _together(path, sorted(found for found in path.rglob("*") if found.is_file()), path)
+        return _together(path, _files_under(path), path)
     if path.is_file():
         return Files((path,))
     if path.exists():
@@ -57,17 +59,85 @@ def files_of(name: str) -> Files:
             attempt="what it gives, saved to a file.",
         )  # fmt: skip
     if any(mark in name for mark in _PATTERN):
-        return _together(path, sorted({found for one in glob(name, recursive=True) if (found := Path(one)).is_file()}))
+        return _together(path, _files_matching(name))
     raise SourceUnreachable(
         f"There is no file {path}.", attempt="a path relative to the working directory or to the job file."
     )
 
 
-def _together(path: Path, found: Iterable[Path], root: Path | None = None) -> Files:
-    spelled = set() if root else {part for part in path.parts if not any(mark in part for mark in _PATTERN)}
-    paths = tuple(
-        one for one in found if not any(part.startswith(("_", ".")) for part in _unspelled(one, root, spelled))
+def _files_under(root: Path) -> list[Path]:
+    """The files of a folder and of those in it; whatever is no file and no folder is refused, and so are folders that are links."""
+    files: list[Path] = []
+    for folder, folders, names in os.walk(root, onerror=_refuse_unlisted):
+        folders[:] = [name for name in folders if not name.startswith(_NO_DATA)]
+        places = [Path(folder, name) for name in (*folders, *names) if not name.startswith(_NO_DATA)]
+        for place in places:
+            if place.is_file():
+                files.append(place)
+            elif place.is_symlink() or not place.is_dir() or _is_empty_part(place):
+                raise _no_file(place)
+    return sorted(files)
+
+
+def _is_empty_part(folder: Path) -> bool:
+    """Whether a folder is called like a file of data and holds nothing."""
+    return _kind(folder) != "" and os.access(folder, os.R_OK) and not os.listdir(folder)
+
+
+def _files_matching(pattern: str) -> list[Path]:
+    """The files that a pattern names; whatever else it names is refused, but folders whose files it names too."""
+    parts = Path(pattern).parts
+    spelled = _spelled(Path(pattern))
+    for depth in range(1, len(parts)):  # of a folder that cannot be opened, no file is found
+        above = str(Path(*parts[:depth]))
+        if glob_module.has_magic(parts[depth - 1]):
+            for place in map(Path, glob_module.glob(above, recursive=True)):
+                if _is_beside(place, None, spelled):
+                    continue
+                if place.is_symlink() and not place.exists():
+                    raise _no_file(place)
+                if place.is_dir():
+                    _refuse_unlisted(
+                        None if os.access(place, os.R_OK | os.X_OK) else PermissionError(13, "", str(place))
+                    )
+    found = sorted({Path(place) for place in glob_module.glob(pattern, recursive=True)})
+    files = [place for place in found if place.is_file()]
+    opened = {folder for file in files for folder in file.parents}
+    for place in found:
+        if not place.is_file() and place not in opened and not _is_beside(place, None, spelled):
+            raise _no_file(place)
+    return files
+
+
+def _refuse_unlisted(error: OSError | None) -> None:
+    if error is not None:
+        raise SourceUnreachable(
+            f"The folder {Path(str(error.filename)).name} among the parts of the source cannot be opened.",
+            why="Its rows would be left out.",
+            attempt="the right to read it, or a pattern that names the other parts.",
+        )
+
+
+def _no_file(place: Path) -> SourceError:
+    """Why something among the parts of a source is none: its rows would be left out without a word."""
+    if place.is_symlink() and not place.exists():
+        what = f"{place.name} among the parts of the source is a link to nothing."
+    elif place.is_symlink():
+        what = f"{place.name} among the parts of the source is a link to a folder."
+    elif place.is_dir():
+        what = f"{place.name} among the parts of the source is a folder."
+    else:
+        what = f"{place.name} among the parts of the source is no regular file."
+    return SourceError(
+        what,
+        why="Its rows would be left out.",
+        attempt="putting the file there, removing it, or a pattern that names the other parts.",
     )
+
+
+def _together(path: Path, found: Iterable[Path], root: Path | None = None) -> Files:
+    spelled = set() if root else _spelled(path)
+    paths = tuple(one for one in found if not _is_beside(one, root, spelled))
     kinds = {_kind(one) for one in paths}
     if not paths or kinds == {""}:
         what = f"{path} is a folder and holds" if root else f"The pattern {path} names"
@@ -115,6 +185,16 @@ def _below(path: Path, root: Path) -> tuple[str, ...]:
     return path.relative_to(root).parts
 
 
+def _spelled(pattern: Path) -> set[str]:
+    """The parts of a pattern that are names."""
+    return {part for part in pattern.parts if not any(mark in part for mark in _PATTERN)}
+
+
+def _is_beside(path: Path, root: Path | None, spelled: set[str]) -> bool:
+    """Whether something is no data by its name, or by that of a folder it is in."""
+    return any(part.startswith(_NO_DATA) for part in _unspelled(path, root, spelled))
+
+
 def _unspelled(path: Path, root: Path | None, spelled: set[str]) -> tuple[str, ...]:
     """What was found of a path and not asked for by its name."""
     return tuple(part for part in (path.parts if root is None else _below(path, root)) if part not in spelled)
@@ -158,3 +238,17 @@ def scan_parquet(files: Files, above: Sequence[str]) -> pl.LazyFrame:
         types = {**said, **dict.fromkeys(codes, pl.String())}
         lazy = pl.scan_parquet(paths, hive_partitioning=True, hive_schema=types, glob=False)
     return lazy
+
+
+def damaged(error: BaseException) -> SourceError:
+    """What a Parquet or Arrow file is whose header can be read and whose rows cannot."""
+    return SourceError(
+        f"A Parquet or Arrow file of the source is damaged ({type(error).__name__}).",
+        why="Its header can be read, and a part of its rows cannot: it was cut off, or changed since it was written.",
+        attempt="copying it again from where it was made, or writing it again.",
+    )
+
+
+def is_fault_of_file(error: BaseException) -> bool:
+    """Whether Polars could not read what a file holds; of some it says so in a panic, which is no Exception."""
+    return isinstance(error, pl.exceptions.PolarsError | OSError) or type(error).__name__ == "PanicException"

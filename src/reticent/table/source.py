@@ -13,20 +13,35 @@ from typing import Any, Literal
 
 import polars as pl
 
-from reticent.errors import ReticentError, SourceError, SourceUnreachable
+from reticent.errors import ReticentError, SourceError, SourceUnreachable, listed, some
 from reticent.redaction import is_address
 from reticent.table import separated
 from reticent.table.formats import EXCEL, STATISTICS
-from reticent.table.several import ARROW, CSV, PARQUET, Files, files_of, refuse_above, refuse_unlike, scan_parquet
+from reticent.table.several import (
+    ARROW,
+    CSV,
+    PARQUET,
+    Files,
+    damaged,
+    files_of,
+    is_fault_of_file,
+    refuse_above,
+    refuse_unlike,
+    scan_parquet,
+)
 from reticent.table.sized import refuse_large
 from reticent.table.spanned import scan_spans
+
+_NUMBER = r"^[+-]?\d+(\.\d+)?$"
+_DAY = r"^\d{4}-\d{2}-\d{2}$"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
     """A file, a folder or a pattern of files and how to read them, or a database's `url` with a `table` or a `query`.
 
-    `missing` lists the texts that mean null, beside the empty field of a CSV.
+    `missing` lists the texts that mean null, beside the empty field of a CSV; in columns of numbers and days, the numbers and
+    days that are written so.
     """
 
     path: str | None = None
@@ -60,8 +75,16 @@ class Source:
             raise SourceError(f"empty = {self.empty!r} is not known.", attempt='"missing" or "value".')
 
 
+@dataclass(frozen=True, eq=False)
+class TextRows:
+    """Rows that were read from a CSV before and are handed on as a frame: their types are guessed, as the file's would be."""
+
+    rows: Any
+
+
 def scan(source: Source, frame: Any = None, *, by_pieces: bool = False) -> pl.LazyFrame:
     """The rows, lazily, texts that mean missing as null; `by_pieces`: they need not fit memory."""
+    frame = frame.rows if isinstance(frame, TextRows) else frame
     if frame is not None:
         lazy = _of_frame(frame)
     else:
@@ -73,9 +96,29 @@ def scan(source: Source, frame: Any = None, *, by_pieces: bool = False) -> pl.La
 
 
 def marked_missing(lazy: pl.LazyFrame, schema: pl.Schema, marks: tuple[str, ...]) -> pl.LazyFrame:
-    """The rows with texts that mean missing as null."""
-    texts = [pl.col(name).cast(pl.String) for name, dtype in schema.items() if is_text(dtype)]
-    return lazy.with_columns(pl.when(text.is_in(list(marks)).not_()).then(text) for text in texts)
+    """The rows with values that mean missing as null: texts, and numbers and dates that are written like a mark."""
+    kept = []
+    for name, dtype in schema.items():
+        value = pl.col(name).cast(pl.String) if is_text(dtype) else pl.col(name)
+        values = list(marks) if is_text(dtype) else _marks_of_type(marks, dtype)
+        if values:
+            kept.append(pl.when(value.is_in(values).not_()).then(value))
+    return lazy.with_columns(kept) if kept else lazy
+
+
+def _marks_of_type(marks: tuple[str, ...], dtype: pl.DataType) -> Any:
+    """Those of the marks that are values of a typed column: 999 of whole numbers, 9999-12-31 of dates."""
+    texts = pl.Series(marks, dtype=pl.String).str.strip_chars()
+    if dtype.is_integer() or dtype.is_decimal():
+        texts = texts.filter(texts.str.contains(_NUMBER)).str.replace(r"\.0+$", "")
+    elif dtype.is_float():
+        texts = texts.filter(texts.str.contains(_NUMBER))
+    elif dtype == pl.Date:
+        texts = texts.filter(texts.str.contains(_DAY))
+        return texts.str.to_date("%Y-%m-%d", strict=False).drop_nulls().to_list()
+    else:
+        return []
+    return texts.cast(dtype, strict=False).drop_nulls().to_list() if len(texts) else []
 
 
 def _schema(lazy: pl.LazyFrame) -> pl.Schema:
@@ -99,6 +142,7 @@ def columns(source: Source, frame: Any = None, lazy: pl.LazyFrame | None = None)
     """The column names as the source has them, repeated ones repeated."""
     if (held := getattr(lazy, "names", None)) is not None:  # rows that an engine holds elsewhere
         return held
+    frame = frame.rows if isinstance(frame, TextRows) else frame
     if isinstance(frame, pl.LazyFrame):
         return _schema(frame).names()
     if frame is not None:
@@ -125,7 +169,10 @@ def _of_frame(frame: Any) -> pl.LazyFrame:
         if kind == "pyarrow" and hasattr(
             frame, "column_names"
         ):  # a reader would be read once, and an array has no names
+            _refuse_wide_decimals(frame)
             return pl.DataFrame(frame).lazy()
+    except SourceError:
+        raise
     except Exception as error:
         raise SourceError(
             f"The {kind} frame cannot be read: {type(error).__name__}.",
@@ -136,6 +183,18 @@ def _of_frame(frame: Any) -> pl.LazyFrame:
         f"A frame of type {type(frame).__name__!r} is not supported.",
         attempt="a pandas or Polars frame, or a pyarrow table.",
     )
+
+
+def _refuse_wide_decimals(table: Any) -> None:
+    """Polars cannot take decimals of 256 bits, and says so by ending its thread."""
+    import pyarrow as pa
+
+    wide = [field.name for field in table.schema if pa.types.is_decimal256(field.type)]
+    if wide:
+        raise SourceError(
+            f"{some(len(wide), 'column', 'holds', 'hold')} decimals of 256 bits: {listed(wide)}.",
+            attempt="decimals of 128 bits, or text.",
+        )
 
 
 def _of_database(source: Source) -> pl.LazyFrame:
@@ -216,8 +275,8 @@ def collect(lazy: pl.LazyFrame, doing: str, engine: Literal["auto", "streaming"]
     """Collect with the library's message withheld: it may quote a value."""
     try:
         return lazy.collect(engine=engine)
-    except Exception as error:
-        raise _withheld(error, doing) from None
+    except BaseException as error:
+        raise _withheld(error, doing, lazy) from None
 
 
 def batches(lazy: pl.LazyFrame, doing: str, rows: int) -> Iterator[pl.DataFrame]:
@@ -225,14 +284,28 @@ def batches(lazy: pl.LazyFrame, doing: str, rows: int) -> Iterator[pl.DataFrame]
     found = lazy.collect_batches(chunk_size=rows, maintain_order=True, lazy=True, engine="streaming")
     try:
         yield from found
-    except Exception as error:
-        raise _withheld(error, doing) from None
+    except GeneratorExit:
+        raise
+    except BaseException as error:
+        raise _withheld(error, doing, lazy) from None
 
 
-def _withheld(error: Exception, doing: str) -> Exception:
-    """An error of a library as one of ours; ours, and memory that ran out, as they are."""
-    if isinstance(error, ReticentError | MemoryError):
+def _reads_columns(lazy: pl.LazyFrame) -> bool:
+    """Whether rows come from Parquet or Arrow files, which have types and no delimiters."""
+    try:
+        plan = lazy.explain(optimized=False)
+    except BaseException:
+        return False
+    return any(scanned in plan for scanned in ("Parquet SCAN", "Ipc SCAN", "IPC SCAN"))
+
+
+def _withheld(error: BaseException, doing: str, lazy: pl.LazyFrame) -> BaseException:
+    """An error of a library as one of ours; ours, memory that ran out and interrupts, as they are."""
+    is_panic = type(error).__name__ == "PanicException"  # of Polars, and no Exception
+    if isinstance(error, ReticentError | MemoryError) or not (is_panic or isinstance(error, Exception)):
         return error
+    if is_fault_of_file(error) and _reads_columns(lazy):
+        return damaged(error)
     said = str(error).lower()
     if "utf-8" in said or "utf8" in said:
         return SourceError("The file is not UTF-8.", attempt='its encoding, e.g. encoding = "latin-1".')

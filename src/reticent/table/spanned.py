@@ -14,7 +14,7 @@ from pathlib import Path
 import polars as pl
 
 from reticent.table.opened import suffix_of
-from reticent.table.several import ARROW
+from reticent.table.several import ARROW, damaged, is_fault_of_file
 
 SPAN = 1 << 26  # bytes in memory that are read at once
 PIECE = 1 << 22  # bytes of them that are handed over together
@@ -34,6 +34,14 @@ def scan_spans(paths: Sequence[Path], schema: pl.Schema, *, hive: bool = False) 
     def pieces(
         columns: list[str] | None, condition: pl.Expr | None, rows: int | None, size: int | None
     ) -> Iterator[pl.DataFrame]:
+        try:
+            yield from read(columns, condition, rows)
+        except BaseException as error:
+            if not is_fault_of_file(error):
+                raise
+            raise damaged(error) from None
+
+    def read(columns: list[str] | None, condition: pl.Expr | None, rows: int | None) -> Iterator[pl.DataFrame]:
         names = list(schema) if columns is None else columns
         beside = [] if condition is None else [name for name in condition.meta.root_names() if name not in names]
         if VALUE * (len(names) + len(beside)) <= NARROW:

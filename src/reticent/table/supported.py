@@ -8,7 +8,7 @@ rounded, since that makes other numbers of them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import polars as pl
 
@@ -19,6 +19,7 @@ PUBLISHED = (
     pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64, pl.Float32, pl.Float64, pl.Decimal,
     pl.String, pl.Categorical, pl.Enum, pl.Boolean, pl.Date, pl.Datetime, pl.Time, pl.Null,
 )  # fmt: skip
+NESTED = (pl.List, pl.Array, pl.Duration, pl.Object)
 INSTEAD = {
     pl.Duration: "the number of seconds or days",
     pl.Binary: "text, hexadecimal for one",
@@ -41,6 +42,19 @@ def refuse_unsupported(schema: Mapping[str, pl.DataType], columns: Mapping[str, 
         f"{some(len(bad), 'column', 'has a type that does not go with its role', 'have types that do not go with their roles')}: {'; '.join(named)}.",
         why="Its values cannot be compared, printed and read back in every format of a release.",
         attempt=f'{instead} instead of {first.base_type()}, or leaving the column out with undeclared = "drop".',
+    )
+
+
+def refuse_nested(schema: Mapping[str, pl.DataType], names: Iterable[str]) -> None:
+    """Refuse columns of a plain table whose values are no texts and cannot be made some: lists and spans of time."""
+    bad = [name for name in names if isinstance(schema[name], NESTED)]
+    if not bad:
+        return
+    named = [f"{name!r} has the type {schema[name].base_type()}" for name in bad]
+    first = schema[bad[0]].base_type()
+    raise ColumnError(
+        f"{some(len(bad), 'column', 'holds', 'hold')} values that cannot be compared: {'; '.join(named)}.",
+        attempt=f"{INSTEAD.get(first, 'text')} instead of {first}, or naming the other columns (--quasi, or a job).",
     )
 
 

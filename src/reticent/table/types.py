@@ -43,8 +43,8 @@ def dtype_named(name: str) -> pl.DataType:
     return pl.String()
 
 
-def typed(texts: Sequence[str | None] | pl.Series, dtype: str) -> pl.Series:
-    """Texts as values of a named type; the inverse of printing them."""
+def typed(texts: Sequence[str | None] | pl.Series, dtype: str, *, strict: bool = True) -> pl.Series:
+    """Texts as values of a named type; the inverse of printing them.  Unless strict, a text that is no number of the type is null."""
     series = texts if isinstance(texts, pl.Series) else pl.Series(texts, dtype=pl.String)
     kind = dtype_named(dtype)
     if kind == pl.Date:
@@ -61,4 +61,4 @@ def typed(texts: Sequence[str | None] | pl.Series, dtype: str) -> pl.Series:
         return series.replace_strict({"true": True, "false": False}, return_dtype=pl.Boolean)
     if kind == pl.Time:
         return series.str.to_time("%H:%M:%S%.f")
-    return series.cast(kind)
+    return series.cast(kind, strict=strict)

@@ -20,7 +20,8 @@ from reticent.table.source import collect, is_text
 NUMBERS = {"1,234.5": (",", "."), "1.234,5": (".", ",")}
 """How numbers are written: what parts the thousands, and what the decimals."""
 
-_MONEY = r"[\s$€£¥]|\b(?:USD|EUR|GBP|CHF)\b"
+_UNIT = r"([$€£¥]|\b(?:USD|EUR|GBP|CHF)\b)"
+_MONEY = rf"\s|{_UNIT}"
 _ZONED = r"^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})$"
 _DAY = r"^\d{4}-\d{2}-\d{2}$"
 
@@ -65,6 +66,8 @@ def as_declared(lazy: pl.LazyFrame, columns: Mapping[str, Declared]) -> pl.LazyF
         read = expression(distinct, column)
         if read is None:
             continue
+        if column.format in NUMBERS and len(units := units_of(distinct)) > 1:
+            raise _mixed_units(name, len(distinct), units)
         if bad := distinct.to_frame().select(read.is_null().sum()).item():
             written = f" written {column.format!r}" if column.format else " (YYYY-MM-DD, or an ISO date and time)"
             kind = "a number" if column.format in NUMBERS else "a date"
@@ -78,6 +81,22 @@ def as_declared(lazy: pl.LazyFrame, columns: Mapping[str, Declared]) -> pl.LazyF
             'or type = "categorical".',
         )
     return lazy.with_columns(found) if found else lazy
+
+
+def units_of(texts: pl.Series) -> dict[str, int]:
+    """The units that amounts are written with, and how many of the texts have each; one with two units counts for both."""
+    signs = texts.str.extract_all(_UNIT).list.unique().explode(empty_as_null=False).drop_nulls()
+    counted = signs.value_counts(sort=True)
+    return dict(sorted(zip(counted[texts.name].to_list(), counted["count"].to_list(), strict=True)))
+
+
+def _mixed_units(name: str, distinct: int, units: Mapping[str, int]) -> ColumnError:
+    each = ", ".join(f"{count:,} in {unit}" for unit, count in units.items())
+    return ColumnError(
+        f"Column {name!r} is declared a number, and its values are in {len(units)} units: of {distinct:,} distinct ones {each}.",
+        why="Read as one unit, amounts would be compared and added that are not alike.",
+        attempt='one unit for all of them, a column for each, or type = "categorical".',
+    )
 
 
 def as_stated(rows: Table, columns: Mapping[str, Declared], types: Mapping[str, str]) -> Table:

@@ -64,9 +64,8 @@ def average_errors(ask: Ask, cells: Cells, seed: int) -> dict[str, Any] | None:
         rng=np.random.default_rng(seed),
     )
     by_value = _by_value(asked, axis, len(places), cells.sensitive[0].size)
-    true, estimate = (
-        found.reshape(queries, len(places)) for found in (by_value.exact(cells).astype(float), ask(by_value))
-    )
+    true = _true_by_value(asked, axis, cells)[:, : len(places)].astype(float)
+    estimate = ask(by_value).reshape(queries, len(places))
     some = true.sum(axis=1) > 0
     span = float(places[-1] - places[0])
     errors = np.abs(_means(estimate[some], places, span) - _means(true[some], places, span)) / span
@@ -82,6 +81,14 @@ def _by_value(asked: Workload, axis: int, values: int, held: int) -> Workload:
     lower[:, axis] = upper[:, axis] = np.tile(np.arange(values), len(asked))
     assert FREE not in upper[:, axis]
     return Workload(np.ascontiguousarray(lower, np.int32), np.ascontiguousarray(upper, np.int32))
+
+
+def _true_by_value(asked: Workload, axis: int, cells: Cells) -> np.ndarray:
+    """(questions, values): the rows of the source that each question selects, by the value of a column it has no range over."""
+    lower, upper = asked.lower.copy(), asked.upper.copy()
+    lower[:, axis], upper[:, axis] = 0, FREE
+    column = np.column_stack([cells.codes, cells.values[:, 0]])[:, axis]
+    return Workload(lower, upper).count_by(cells, column, [*cells.quasi, cells.sensitive[0]][axis].size)
 
 
 def _means(counts: np.ndarray, places: np.ndarray, span: float) -> np.ndarray:

@@ -40,6 +40,7 @@ from reticent.utility.errors import mean_relative_error as mean_relative_error
 from reticent.utility.errors import median_relative_error as median_relative_error
 from reticent.utility.errors import relative_errors as relative_errors
 
+FEW_GROUPS = 64  # where people are in so few groups, the people that a query selects are counted by group
 FREE = -1
 
 
@@ -114,8 +115,24 @@ class Workload:
 
     def exact(self, cells: Cells, selected: np.ndarray | None = None) -> np.ndarray:
         """`selected`: the `histograms` of these cells, where they are known already."""
-        selected = self.histograms(cells) if selected is None else selected
-        return _inside(selected, self.among(cells.sensitive[0].size))
+        if selected is not None:
+            return _inside(selected, self.among(cells.sensitive[0].size))
+        return self.count_by(cells, np.zeros(len(cells), np.int32), 1)[:, 0]
+
+    def count_by(self, cells: Cells, number: np.ndarray, numbers: int) -> np.ndarray:
+        """(queries, numbers): the rows that meet all predicates, the sensitive one too, by a number that each cell has."""
+        found = np.zeros((len(self), numbers), np.int64)
+        select_histograms(
+            np.ascontiguousarray(np.vstack([cells.codes.T, cells.values[:, 0]]), np.int32),
+            np.arange(len(cells) + 1),
+            np.ascontiguousarray(number, np.int32),
+            cells.counts,
+            self.lower,
+            self.upper,
+            np.empty(len(cells), np.uint8),
+            found,
+        )
+        return found
 
     def baseline(self, cells: Cells, selected: np.ndarray | None = None) -> np.ndarray:
         """Each selected row counts with the overall frequency of the values in range."""
@@ -142,6 +159,8 @@ class Workload:
 
     def matched(self, members: Members) -> np.ndarray:
         """People of one point are counted together: what values they are expected to have."""
+        if len(members.counts) <= FEW_GROUPS:
+            return self._matched_by_groups(members)
         codes, point = np.unique(members.codes, axis=0, return_inverse=True)
         point = point.reshape(-1)
         until = np.zeros((len(codes), members.shares.shape[1] + 1))
@@ -151,6 +170,22 @@ class Workload:
         points = np.ascontiguousarray(codes.T, np.int32)
         expected_counts(points, np.cumsum(until, axis=1), self.lower, self.upper, found)
         return found
+
+    def _matched_by_groups(self, members: Members) -> np.ndarray:
+        """The people of each group whom a query selects, with the group's share of the values in range."""
+        selected = np.zeros((len(self), len(members.counts)), np.int64)
+        select_histograms(
+            np.ascontiguousarray(members.codes.T, np.int32),
+            np.arange(len(members.codes) + 1),
+            np.ascontiguousarray(members.group, np.int32),
+            np.ascontiguousarray(members.people, np.int64),
+            self.lower,
+            self.upper,
+            np.empty(len(members.codes), np.uint8),
+            selected,
+        )
+        until = np.pad(np.cumsum(members.shares, axis=1), ((0, 0), (1, 0)))
+        return (selected * (until[:, self.upper[:, -1] + 1] - until[:, self.lower[:, -1]]).T).sum(axis=1)
 
     def sampled(self, release: Sampled, cells: Cells) -> np.ndarray:
         """Those seen in range, less those that noise puts there, over p."""

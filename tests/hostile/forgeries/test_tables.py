@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -74,6 +75,24 @@ def test_a_folder_that_is_more_than_listed_files_is_refused_by_every_reader(kind
             if (told := outcome(folder, reader)) != REFUSED:
                 wrong[name, reader] = told
     assert not wrong
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_stranger_s_page_is_never_made_anew_and_never_believed(kind, made, tmp_path, monkeypatch):
+    import reticent as rt
+    from reticent import charts
+
+    folder = copied(made(kind), tmp_path / "release")
+    (folder / "report.html").write_text("<script>steal()</script>")
+    monkeypatch.setattr(charts, "bars", lambda *_: pytest.fail("a chart was drawn"))
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
+    found = rt.audit(folder)
+    assert found.to_dict()["page"]["checked"] is False
+    assert "report.html was NOT checked and must not be believed" in found.to_dict()["page"]["says"]
+    assert "report.html was NOT checked and must not be believed" in str(found)
+    assert "page" not in rt.audit(made(kind)).to_dict()
+    for reader in EVERYBODY if ALL else ("audit", "open", "reticent audit", "reticent query", "reticent export"):
+        assert outcome(folder, reader) in (SAID, KEPT, REFUSED), reader
 
 
 @pytest.mark.usefixtures("small_parts")

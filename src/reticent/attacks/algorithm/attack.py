@@ -132,7 +132,7 @@ class _Groups:
 
     def _most(self, rows: int) -> int:
         """How many fakes the method may add to a group."""
-        return int(self.fakes) if self.fakes >= 1 else rows * self.fakes.numerator // self.fakes.denominator
+        return int(self.fakes) if self.fakes >= 1 else int(rows * self.fakes)
 
     def run(self, target: int, most: int) -> Run:
         """The method on the counts of a group, as the nodes it would publish."""

@@ -1,17 +1,19 @@
 """The corruption attack on a release: steps A1 to A3 for every victim, or for one, and the worst of them beside the bounds.
 
-On a sampled release the posterior is that of equations 4 to 19.  On a release that shows every person's value, whoever knows all
+On a sampled release the posterior is that of equations 4 to 19.  A domain that nobody declared is the values that occur: the adversary
+reads it too, and who has a value that no corrupted person has is certain where only the victim is left (`domain_knowledge`).  On a release that shows every person's value, whoever knows all
 others subtracts: what is left over is the victim's (lemma 2), `unmasked`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import polars as pl
 
+from reticent.attacks.corruption.domain_knowledge import DomainKnowledge
 from reticent.attacks.corruption.people import corrupted_people, refuse_lacking, table, victim_person
 from reticent.attacks.corruption.search import Adversary, Victims, worst
 from reticent.attacks.corruption.unmasked import unmasked
@@ -20,6 +22,7 @@ from reticent.errors import BundleDamaged, RequestError
 from reticent.models import corruption_bounds as bounds
 from reticent.models.exact import exact
 from reticent.models.rho_guarantee import checked_skew
+from reticent.release.domain_declaration import declaration_of
 from reticent.release.reading.crucial import crucial_rows, read_column
 from reticent.table.roles import Role
 from reticent.table.types import typed
@@ -78,6 +81,7 @@ class Attacked:
         self.size = self.frame["G"].to_numpy()
         self.y = self.codes(self.frame[self.sensitive.name])
         self.external, self.corrupted, self.victim = external, corrupted, victim
+        self.declared = declaration_of(release.manifest) is not None
 
     def codes(self, values: pl.Series) -> np.ndarray:
         """Places in the domain; -1 for a null, which stands for an extraneous person."""
@@ -112,10 +116,18 @@ def _on_sampled(at: Attacked, adversary: Adversary) -> CorruptionOutcome:
                            attempt="the data that was published.")  # fmt: skip
     true = at.codes(at.people[at.sensitive.name])
     known = at.external is not None or at.corrupted is not None or at.victim is not None
-    victims, groups = _partly(at) if known else (_everyone(at, owner, true), owner)
+    victims, groups, learned = _partly(at) if known else _everyone(at, owner, true)
     share = np.bincount(owner, weights=true == at.y[owner], minlength=len(at.size)) / at.size
-    targets, hits = len(groups), float(share[groups].sum())  # the guess is the value that is shown
+    guesses = share[groups]  # the guess is the value that is shown
+    told = learned.posteriors(adversary)
+    if not at.declared and not known:
+        guesses = np.where(learned.alone, 1.0, guesses)  # or the value that nobody else has
+    targets, hits = len(groups), float(guesses.sum())
     found = worst(victims, at.p, len(at.domain), adversary)
+    if not at.declared:
+        found = replace(
+            found, posterior=max(found.posterior, float(told.posterior)), growth=max(found.growth, float(told.growth))
+        )
     setting = bounds.Setting(at.p, at.counted_on, len(at.domain), adversary.lambda_)
     low, high = wilson(round(hits), targets)
     most = np.bincount(true, minlength=len(at.domain)).max() / len(true)
@@ -126,18 +138,21 @@ def _on_sampled(at: Attacked, adversary: Adversary) -> CorruptionOutcome:
         float(bounds.rounded_up(bounds.rho2_theorem2(setting, adversary.rho1))),
         float(bounds.least(lambda x: bounds.delta_holds(setting, x))),
         float(bounds.least(lambda x: bounds.theorem3_holds(setting, x))), found.h,
+        {"domain_declared": at.declared, "single_holders": learned.single_holders},
     )  # fmt: skip
 
 
-def _everyone(at: Attacked, owner: np.ndarray, true: np.ndarray) -> Victims:
+def _everyone(at: Attacked, owner: np.ndarray, true: np.ndarray) -> tuple[Victims, np.ndarray, DomainKnowledge]:
     """Everyone else is corrupted: each person of the source is a victim once."""
     same = np.bincount(owner, weights=true == at.y[owner], minlength=len(at.size)).astype(np.int64)
     others_at_y = same[owner] - (true == at.y[owner])
     size = at.size[owner]
-    return Victims(size, size - 1, others_at_y, np.zeros_like(size))
+    holders = np.bincount(true, minlength=len(at.domain))
+    learned = DomainKnowledge.of_everyone_else(holders, true)
+    return Victims(size, size - 1, others_at_y, np.zeros_like(size)), owner, learned
 
 
-def _partly(at: Attacked) -> tuple[Victims, np.ndarray]:
+def _partly(at: Attacked) -> tuple[Victims, np.ndarray, DomainKnowledge]:
     """Some are corrupted: of each group what is known, with one victim in it, or the one victim asked for."""
     listed = at.people if at.external is None else at.external
     owner = at.crucial(listed, "external list")
@@ -155,6 +170,12 @@ def _partly(at: Attacked) -> tuple[Victims, np.ndarray]:
         values[who] = at.codes(learned)
     elif at.external is None:
         values[:] = at.codes(at.people[at.sensitive.name])
+    if person is not None and at.corrupted is not None and values[person] != -2:
+        raise RequestError(
+            "The victim is among the corrupted people.",
+            why="Who has learned the victim's value has nothing left to find out.",
+            attempt="a list of corrupted people without the victim, or another victim.",
+        )
     if person is not None:
         values[person] = -2
     inside = owner >= 0
@@ -173,7 +194,9 @@ def _partly(at: Attacked) -> tuple[Victims, np.ndarray]:
         raise RequestError("What is known of a group contradicts its size.",
                            why="More people are corrupted, or extraneous, than a group's G allows.",
                            attempt="corrupted people with the values that they have.")  # fmt: skip
-    return Victims(size, corrupted, at_y, candidates), groups
+    unknown = int((values == -2).sum()) if at.external is None else None  # on a longer list some are in no group
+    holders = np.bincount(values[values >= 0], minlength=len(at.domain))
+    return Victims(size, corrupted, at_y, candidates), groups, DomainKnowledge.of_some(holders, unknown)
 
 
 def _promised(release: Any, adversary: Adversary) -> float | None:

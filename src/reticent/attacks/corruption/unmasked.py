@@ -4,6 +4,9 @@ Lemma 2: whoever knows everyone else's value takes these from what is published;
 certain, however little was believed before.  Of a complete release one is left over for everybody.  Of a random sample of one it is so
 for whoever has a value of which the sample shows as many as people have: `left_over` counts them, for whole tables or group by group.
 
+Redrawn values are no counts, but the manifest of a perturbed release has the overall distribution, which is: its promise is about who
+knows that distribution and nobody else's value.
+
 Lemma 1, without any corruption: the values of a group with u different ones, less the l - 2 that (c,l)-diversity lets an adversary rule
 out, make a predicate with the prior (u - l + 2) / (|U| - l + 2) that is certain afterwards.
 """
@@ -37,7 +40,8 @@ def unmasked(release: Any, people: pl.DataFrame) -> Unmasked:
     if len(release.manifest.named("sensitive")) != 1:
         raise RequestError("An attack needs a release with one sensitive column.")
     column = release.manifest.sensitive.name
-    shown = _counts(release.value_counts(column))
+    redrawn = "matrix" in release.manifest.own
+    shown = _told_by_manifest(release.manifest) if redrawn else _counts(release.value_counts(column))
     held = _counts(people.group_by(pl.col(column).alias("value")).len("count"))
     values = sorted(held, key=str)
     true = np.array([held[value] for value in values])
@@ -46,7 +50,22 @@ def unmasked(release: Any, people: pl.DataFrame) -> Unmasked:
     hits = int(true[surely].sum())
     total = int(true.sum())
     rarest = float(true[surely].min() / total) if hits else 0.0
-    return Unmasked(total, hits, float(true.max() / total), rarest, _lemma1(release, people, len(values)))
+    facts = {} if redrawn else _lemma1(release, people, len(values))
+    return Unmasked(total, hits, float(true.max() / total), rarest, facts)
+
+
+def _told_by_manifest(manifest: Manifest) -> dict[str | None, int]:
+    """How many people have each value, as far as a manifest of redrawn values tells it.
+
+    With the overall distribution it tells all of them.  Without, the list of values tells of each that one person has it at
+    least, unless a hierarchy or an order lists them.
+    """
+    values, column = manifest.own["values"], manifest.sensitive
+    if "distribution" in manifest.own:
+        shares = [Fraction(str(share)) for share in manifest.own["distribution"]]
+        return {value: round(share * manifest.rows) for value, share in zip(values, shares, strict=True)}
+    declared = column.hierarchy is not None or column.order is not None
+    return dict.fromkeys(values, 0 if declared else 1)
 
 
 def left_over(published: np.ndarray, true: np.ndarray) -> np.ndarray:

@@ -17,6 +17,7 @@ interval is narrow; where nearly all of them are far below (the prior `records`,
 from __future__ import annotations
 
 from collections import defaultdict
+from fractions import Fraction
 from functools import partial
 from math import comb, exp, log, sqrt
 
@@ -25,6 +26,7 @@ import numpy as np
 from reticent.attacks.eligibility.candidates import Stratum, cost, strata, weigh
 from reticent.attacks.eligibility.counted import PublishedCounts
 from reticent.attacks.eligibility.priors import Prior
+from reticent.exact import ratio_of
 from reticent.methods.suppression.calibrated import Calibrated
 from reticent.methods.suppression.kinds import Kind
 
@@ -45,7 +47,7 @@ def weights(published: PublishedCounts, kind: Kind, prior: Prior, samples: int, 
     for stratum in few:
         exact = weigh(stratum, kind, prior)
         if exact:
-            found.append((stratum.count, log(exact.numerator) - log(exact.denominator), (1.0, 1.0, 1.0)))
+            found.append((stratum.count, _log(exact), (1.0, 1.0, 1.0)))
     for stratum in many:
         interval = draw_mean(stratum, kind, prior, max(samples // len(many), LEAST), miss / len(many), rng)
         found.append((stratum.count, _log_scale(stratum, kind, prior), interval))
@@ -54,6 +56,11 @@ def weights(published: PublishedCounts, kind: Kind, prior: Prior, samples: int, 
     for count, scale, interval in found:
         total[count] += np.array(interval) * exp(scale - shift) * OUTWARD
     return {count: (float(low), float(middle), float(high)) for count, (low, middle, high) in total.items() if high}
+
+
+def _log(chance: Fraction) -> float:
+    numerator, denominator = ratio_of(chance)
+    return log(numerator) - log(denominator)
 
 
 def _split(listed: list[Stratum], left: int) -> tuple[list[Stratum], list[Stratum]]:
@@ -83,7 +90,7 @@ def draw_mean(
             value = stratum.value(first, others, likelihood, plain) / (1 + others.count(first))
             if value:
                 weight = 0.0 if prior.plausible else prior.log_weight(stratum.table(first, others)[0].tolist())
-                shares[at] = exp(log(value.numerator) - log(value.denominator) + weight - bound)
+                shares[at] = exp(_log(value) + weight - bound)
     return bernstein(np.minimum(shares, 1.0), miss)  # above 1 by rounding alone
 
 
@@ -97,9 +104,7 @@ def bernstein(shares: np.ndarray, miss: float) -> Interval:
 def _log_scale(stratum: Stratum, kind: Kind, prior: Prior) -> float:
     """The logarithm of what a mean of 1 stands for: the stratum's tables, all as heavy as the bound."""
     ways, room = stratum.ways, stratum.total - stratum.published.least_excess
-    return (
-        log(ways.numerator) - log(ways.denominator) + log(comb(room, stratum.higher)) + _log_bound(stratum, kind, prior)
-    )
+    return _log(ways) + log(comb(room, stratum.higher)) + _log_bound(stratum, kind, prior)
 
 
 def _log_bound(stratum: Stratum, kind: Kind, prior: Prior) -> float:
@@ -107,7 +112,7 @@ def _log_bound(stratum: Stratum, kind: Kind, prior: Prior) -> float:
     if prior.plausible:
         return log(comb(stratum.cut, stratum.extra))
     chance = stratum.greatest(kind)
-    most = log(chance.numerator) - log(chance.denominator)
+    most = _log(chance)
     if prior.name == "uniform":
         return most
     base, _ = stratum.table(0, [0] * stratum.higher)

@@ -20,13 +20,15 @@ No promise of this library speaks of this adversary: promises are about groups, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property, partial
 from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 
+from reticent.attacks.beliefs import MIXED_AT_ONCE, Beliefs
 from reticent.attacks.joined import Part
 from reticent.attacks.membership import membership
 from reticent.attacks.minimality.behind import Tables
@@ -35,7 +37,7 @@ from reticent.attacks.minimality.enumerated import enumerated
 from reticent.attacks.minimality.left_whole import left_whole
 from reticent.attacks.minimality.run_again import Publisher, published, publisher
 from reticent.attacks.minimality.walked import walked
-from reticent.attacks.score import Outcome, score, wilson
+from reticent.attacks.score import Guesses, Outcome, score, wilson
 from reticent.attacks.seen import Seen, seen
 from reticent.errors import RequestError, some
 
@@ -50,10 +52,15 @@ class Minimal(Outcome):
     """What an attack answers, and beside it how beliefs were had and what they add."""
 
     beside: Mapping[str, Any] = field(default_factory=dict)
-    belief: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)), repr=False)
+    believed: Callable[[], Iterator[Beliefs]] = field(default=lambda: iter(()), repr=False)
 
     def to_dict(self) -> dict[str, Any]:
         return {**Outcome.to_dict(self), **self.beside}
+
+    @cached_property
+    def belief(self) -> np.ndarray:
+        """(points, values): for small tables."""
+        return np.concatenate([part.to_dense() for part in self.believed()])
 
 
 def minimality(
@@ -121,25 +128,24 @@ def _why(release: Any, people: Seen, made: Publisher | str, keys: list[int], ste
 
 
 def _outcome(people: Seen, found: Concluded | None, why: str | None) -> Minimal:
-    groups = Part(membership(people), people.counts).own(people.prior)
-    belief = groups.copy()
-    point = np.repeat(np.arange(len(people.people)), people.people)
+    part = Part(membership(people), people.counts)
+    groups = part.guess(people.prior)
+    believed = partial(_believe, people, part, found)
+    guesses = groups
     if found is not None:
-        whole = np.zeros_like(belief)
-        np.add.at(whole, point, np.where(found.looked_at[:, None], found.belief, groups[point]))
-        belief = whole / people.people[:, None]
-    scored = score("minimality", belief, people.truth, people.promised)
+        guesses = Guesses.join([Guesses.of_beliefs(beliefs) for beliefs in believed()])
+    scored = score("minimality", guesses, people.truth, people.promised)
     unknowing = score("control", groups, people.truth, None)
     low, high = wilson(round(unknowing.success * unknowing.targets), unknowing.targets)
     beside = {
         "control": unknowing.success,
         "control_low": low,
         "control_high": high,
-        "believed": float((belief.max(axis=1) * people.people).sum() / scored.targets),
-        "worst_group": float(groups.max(initial=0.0)),
+        "believed": float((guesses.greatest * people.people).sum() / scored.targets),
+        "worst_group": float(groups.greatest.max(initial=0.0)),
         "worst_low": scored.worst_posterior if found is None else found.low,
         "worst_high": scored.worst_posterior if found is None else found.high,
-        "exceeds": _exceeding(people, found, belief, point),
+        "exceeds": _exceeding(people, found, guesses.greatest),
         "looked_at": 0 if found is None else int(found.looked_at.sum()),
         "how": "groups alone" if found is None else found.how,
         "why": why,
@@ -149,17 +155,50 @@ def _outcome(people: Seen, found: Concluded | None, why: str | None) -> Minimal:
     }
     fields = {name: getattr(scored, name) for name in scored.__dataclass_fields__}
     if found is not None:
-        fields["worst_posterior"] = max(found.worst, float(groups[point[~found.looked_at]].max(initial=0.0)))
-    return Minimal(**fields, beside=beside, belief=belief)
+        point = np.repeat(np.arange(len(people.people)), people.people)
+        others = groups.greatest[point[~found.looked_at]]
+        fields["worst_posterior"] = max(found.worst, float(others.max(initial=0.0)))
+    return Minimal(**fields, beside=beside, believed=believed)
 
 
-def _exceeding(people: Seen, found: Concluded | None, belief: np.ndarray, point: np.ndarray) -> int | None:
+def _believe(people: Seen, part: Part, found: Concluded | None) -> Iterator[Beliefs]:
+    """Yield beliefs about some points after the other: the mean of their people, of whom some keep what their groups say."""
+    groups, of_point = part.believe(people.prior), part.membership.atoms.of_point
+    ends = np.append(0, np.cumsum(people.people))
+    for points in _cut(np.diff(groups.starts)[of_point]):
+        own = groups.take(of_point[points])
+        if found is None:
+            yield own
+            continue
+        persons = np.arange(ends[points.start], ends[points.stop])
+        point = np.repeat(np.arange(points.stop - points.start), people.people[points])
+        looked = found.looked_at[persons]
+        many = people.people[points]
+        theirs = found.beliefs.take(persons[looked])
+        keeping = np.bincount(point[~looked], minlength=len(many)) / many
+        row = np.concatenate([point[looked][theirs.row], own.row])
+        value = np.concatenate([theirs.value, own.value])
+        belief = np.concatenate([theirs.belief / many[point[looked][theirs.row]], own.belief * keeping[own.row]])
+        yield Beliefs.of_pairs(row, value, belief, len(many), own.values)
+
+
+def _cut(lengths: np.ndarray) -> Iterator[slice]:
+    """Cut points into slices that have few beliefs in all."""
+    until = np.append(0, np.cumsum(lengths))
+    start = 0
+    while start < len(lengths):
+        stop = max(int(np.searchsorted(until, until[start] + MIXED_AT_ONCE, side="right")) - 1, start + 1)
+        yield slice(start, stop)
+        start = stop
+
+
+def _exceeding(people: Seen, found: Concluded | None, greatest: np.ndarray) -> int | None:
     """How many people stand above the promise; None where there is no cap, or a walk cannot tell."""
     if people.promised is None or (found is not None and found.how == "walked"):
         return None
     if found is None or found.sure is None:
-        return int(people.people[belief.max(axis=1) > people.promised].sum())
-    most = found.belief.max(axis=1)
+        return int(people.people[greatest > people.promised].sum())
+    most = found.beliefs.greatest
     at = np.flatnonzero(found.looked_at & (most > people.promised))
     z = NormalDist().inv_cdf(1 - 0.025 / max(len(at), 1))  # all of them are asked about at once
     above = [

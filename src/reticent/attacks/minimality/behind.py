@@ -27,12 +27,11 @@ class Tables:
 
     @classmethod
     def of(cls, seen: Seen, who: Membership) -> Tables:
-        point, value = np.nonzero(seen.truth)
-        many = seen.truth[point, value]
+        point, value, many = seen.truth.point, seen.truth.value, seen.truth.people
         component = linked(who.point, who.group, who.points)[np.repeat(point, many)]
         order = np.argsort(component, kind="stable")
         starts = np.flatnonzero(np.diff(component[order], prepend=-1))
-        return cls(np.repeat(value, many), tuple(np.split(order, starts[1:])), seen.truth.shape[1])
+        return cls(np.repeat(value, many), tuple(np.split(order, starts[1:])), seen.truth.values)
 
     @property
     def many(self) -> int:

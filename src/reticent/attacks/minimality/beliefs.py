@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
+
+from reticent.attacks.beliefs import Beliefs
 
 
 @dataclass(frozen=True, eq=False)
 class Concluded:
-    """`belief` is (people, values); `worst` is the greatest of anybody, between `low` and `high`.
+    """`beliefs` has a row for each person; `worst` is the greatest of anybody, between `low` and `high`.
 
     `looked_at` says of whom anything was concluded: the others keep what their groups say.  `sure` is how many independent tables
     a person's belief rests on; None where it is exact.
     """
 
-    belief: np.ndarray
+    beliefs: Beliefs
     looked_at: np.ndarray
     worst: float
     low: float
@@ -26,3 +29,8 @@ class Concluded:
     sure: np.ndarray | None = None
     whose: tuple[int, int] | None = None  # of a walk: the person and the value of the greatest belief
     moved: float | None = None  # of a walk: the share of people whose value ever changed
+
+    @cached_property
+    def belief(self) -> np.ndarray:
+        """(people, values): for small tables."""
+        return self.beliefs.to_dense()

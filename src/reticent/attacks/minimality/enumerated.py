@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from reticent.attacks.beliefs import Beliefs
 from reticent.attacks.minimality.behind import Tables
 from reticent.attacks.minimality.beliefs import Concluded
 from reticent.attacks.minimality.run_again import Publisher, Shown
@@ -29,4 +30,4 @@ def enumerated(publisher: Publisher, tables: Tables, shown: Shown, keys: Sequenc
         return None
     belief = counts / total
     worst = float(belief.max())
-    return Concluded(belief, np.ones(len(people), bool), worst, worst, worst, "exact", runs, behind)
+    return Concluded(Beliefs.of_table(belief), np.ones(len(people), bool), worst, worst, worst, "exact", runs, behind)

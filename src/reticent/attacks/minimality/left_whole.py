@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from reticent.attacks.beliefs import Beliefs
 from reticent.attacks.minimality.behind import Tables, arrangements
 from reticent.attacks.minimality.behind import deals as all_deals
 from reticent.attacks.minimality.beliefs import Concluded
@@ -39,9 +40,8 @@ def left_whole(publisher: Publisher, tables: Tables, draws: int, rng: np.random.
     if not whole.any():
         return None
     deals = _listed(tables, draws)
-    counts = np.zeros((2, len(block), tables.values), np.int32)
+    counts = Halves(tables.values)
     accepted = np.zeros((2, len(tables.blocks)), np.int64)
-    everybody = np.arange(len(block))
     for draw in range(draws):
         table = _drawn(tables, block, deals, draw, rng)
         fine = kept_whole(publisher, table, block)
@@ -49,8 +49,31 @@ def left_whole(publisher: Publisher, tables: Tables, draws: int, rng: np.random.
             fine[number] &= draw < len(listed)
         half = draw % 2
         accepted[half] += fine
-        counts[half][everybody, table] += fine[block]
-    return _concluded(counts, accepted, whole, block, deals, draws)
+        counts.add(half, table, fine[block])
+    return _concluded(counts.count(), accepted, whole, block, deals, draws)
+
+
+class Halves:
+    """How often each person had each value in the draws that count, every other draw apart."""
+
+    def __init__(self, values: int):
+        self.values = values
+        self.draws: tuple[list[np.ndarray], list[np.ndarray]] = ([], [])
+
+    def add(self, half: int, table: np.ndarray, fine: np.ndarray) -> None:
+        """Note a draw: the value of each person, or none of a person whose draw does not count."""
+        self.draws[half].append(np.where(fine, table, -1).astype(np.int32))
+
+    def count(self) -> tuple[Beliefs, Beliefs, Beliefs]:
+        """The first half, the second, and both: a row for each person, a number in place of a belief."""
+        first, second = (self._count(drawn) for drawn in self.draws)
+        return first, second, self._count([*self.draws[0], *self.draws[1]])
+
+    def _count(self, drawn: list[np.ndarray]) -> Beliefs:
+        people = len(self.draws[0][0])
+        value = np.sort(np.column_stack(drawn) if drawn else np.zeros((people, 0), np.int32), axis=1)
+        row, at = np.nonzero(value >= 0)
+        return Beliefs.of_pairs(row, value[row, at], np.ones(len(row)), people, self.values)
 
 
 def kept_whole(publisher: Publisher, values: np.ndarray, block: np.ndarray) -> np.ndarray:
@@ -106,7 +129,7 @@ def _drawn(
 
 
 def _concluded(
-    counts: np.ndarray,
+    counts: tuple[Beliefs, Beliefs, Beliefs],
     accepted: np.ndarray,
     whole: np.ndarray,
     block: np.ndarray,
@@ -117,27 +140,32 @@ def _concluded(
     listed[list(deals)] = True
     total = accepted.sum(axis=0)
     looked = whole & (total > 0) & (listed | (total >= LEAST))
-    belief = counts.sum(axis=0) / np.maximum(total[block], 1)[:, None]
+    both = counts[2]
+    beliefs = Beliefs(both.starts, both.value, both.belief / np.maximum(total[block], 1)[both.row], both.values)
     sure = np.where(listed, np.inf, total)[block]
-    worst, low, high = _worst(counts, accepted, looked, listed, block, belief)
-    return Concluded(belief, looked[block], worst, low, high, "left whole", draws, int(total[looked].sum()), sure=sure)
+    worst, low, high = _worst(counts, accepted, looked, listed, block, beliefs)
+    return Concluded(beliefs, looked[block], worst, low, high, "left whole", draws, int(total[looked].sum()), sure=sure)
 
 
 def _worst(
-    counts: np.ndarray,
+    counts: tuple[Beliefs, Beliefs, Beliefs],
     accepted: np.ndarray,
     looked: np.ndarray,
     listed: np.ndarray,
     block: np.ndarray,
-    belief: np.ndarray,
+    beliefs: Beliefs,
 ) -> tuple[float, float, float]:
     """The greatest belief: exact among listed groups; of drawn ones chosen by every other draw, and told by the others."""
-    exact = float(belief[(looked & listed)[block]].max(initial=0.0))
+    exact = float(beliefs.greatest[(looked & listed)[block]].max(initial=0.0))
     drawn = (looked & ~listed & (accepted > 0).all(axis=0))[block]
     if not drawn.any():
         return exact, exact, exact
-    first = np.where(drawn[:, None], counts[0] / np.maximum(accepted[0][block], 1)[:, None], -1)
-    person, value = np.unravel_index(int(first.argmax()), first.shape)
-    hits, tried = int(counts[1, person, value]), int(accepted[1, block[person]])
+    first, second = counts[0], counts[1]
+    share = first.belief / np.maximum(accepted[0][block], 1)[first.row]
+    chosen = int(np.where(drawn[first.row], share, -1.0).argmax())
+    person, value = int(first.row[chosen]), int(first.value[chosen])
+    again = slice(second.starts[person], second.starts[person + 1])
+    hits = int(second.belief[again][second.value[again] == value].sum())
+    tried = int(accepted[1, block[person]])
     low, high = wilson(hits, tried)
     return max(exact, hits / tried), max(exact, low), max(exact, high)

@@ -17,6 +17,7 @@ from math import sqrt
 
 import numpy as np
 
+from reticent.attacks.beliefs import Beliefs
 from reticent.attacks.minimality.behind import Tables
 from reticent.attacks.minimality.beliefs import Concluded
 from reticent.attacks.minimality.run_again import Publisher, Shown
@@ -84,7 +85,7 @@ def _concluded(walk: Walk, steps: int) -> Concluded | None:
     whole = walk.met.sum(axis=0)
     belief = whole / whole.sum(axis=1, keepdims=True)
     return Concluded(
-        belief,
+        Beliefs.of_table(belief),
         looked,
         worst,
         max(worst - half, 0.0),

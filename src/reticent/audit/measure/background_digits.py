@@ -16,6 +16,7 @@ import numpy as np
 
 from reticent.audit.measure.background_beliefs import Table, kernel_weight
 from reticent.audit.measure.background_people import Axis
+from reticent.exact import ratio_of
 
 DIGITS = (50, 100, 200, 400)
 LIMIT = 8  # roundings of t in bits and of the comparison itself
@@ -37,7 +38,10 @@ def within(risk: Callable[[], Decimal], t: Fraction, base: str, roundings: int) 
 
 
 def decimal(x: Any) -> Decimal:
-    return Decimal(x.numerator) / Decimal(x.denominator) if isinstance(x, Fraction) else Decimal(x)
+    if not isinstance(x, Fraction):
+        return Decimal(x)
+    numerator, denominator = ratio_of(x)
+    return Decimal(numerator) / Decimal(denominator)
 
 
 def weight_in_digits(distance: Fraction, bandwidth: Any, kernel: str, same: bool) -> Decimal:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import lcm
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ import polars as pl
 from reticent.audit.covering import label_cover, texts_of
 from reticent.audit.evidence import Evidence
 from reticent.audit.grouping import Numbered, number, pack
+from reticent.exact import common_denominator
 from reticent.release.manifest import ColumnEntry
 from reticent.release.reading.cover import join
 from reticent.release.reading.line import Line
@@ -151,7 +151,7 @@ def distances(
         exact = [None if at is None else Fraction(str(at)) for at in place]
         known = [at for at in exact if at is not None] or [Fraction(0)]
         low, high = (Fraction(str(end)) for end in column.span or (min(known), max(known)))
-        whole = lcm(*(at.denominator for at in known))
+        whole = common_denominator(known)
         scaled = [0 if at is None else int(at * whole) for at in exact]
         line = np.array(scaled, np.int64 if max(map(abs, scaled)) < 1 << 61 else object)
         reach = high - low if high > low else Fraction(1)

@@ -8,6 +8,13 @@ victim's with h = (p w + u) / (p w + k u) and the posterior of Q, y among it, fo
     Delta   kept iff p w (1 - w) - Delta (p w + k u) <= 0 for every w that a lambda-skewed prior allows: a parabola, open below,
             over an interval, decided at its vertex where that lies inside and at the ends where not
 
+A person with r rows in r groups is shown r times, each group having k r rows: where all of them hold one value, the odds of y grow by
+(1 + p / (k r u))^r, and both formulas hold with a = 1 / (that - 1) in the place of k u / p.
+
+A domain that was not declared is the values that occur, and the adversary reads it too: where h people have the rarest of them and
+everybody else is corrupted, one of the h has it, and a prior w of it becomes w / (1 - (1 - w)^h): certainty for h = 1, and at least
+1 / h.  What is shown then comes on top, so such a release is never found kept.
+
 Cuts that follow perturbed classes are judged with k = 1 (ERRATA 5.9).  That values were perturbed so, no file can show; against the
 source (`audit/sampled.py`) it is tested.
 """
@@ -26,24 +33,32 @@ WHY = (
     "no file can show a draw; that p, k and the domain give the promise was checked exactly, and that groups are disjoint and "
     "as large as k"
 )
+WHY_UNDECLARED = (
+    "the manifest does not say that its domain was declared: a domain of the values that occur tells who knows everybody else's value "
+    "that somebody has the one that nobody else has, and that is not within the promise"
+)
+MAX_HOLDERS = 10_000  # the rarest value is counted as if it had no more; the posterior is then at least as high
 STEPS = 10**9  # achieved growth is rounded up at this many parts
 
 
 def judge_rho(asked: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
     sampling = _sampling(evidence)
     rho1, skew = exact(asked["rho1"]), _skew(asked, sampling)
-    reached = posterior(sampling, rho1, min(skew, rho1))
+    reached = rho_reached(sampling, rho1, skew)
     return _judged({"rho2": reached, "k": sampling.counted_on}, reached <= exact(asked["rho2"]), sampling)
 
 
 def judge_delta(asked: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
     sampling = _sampling(evidence)
     skew, most = _skew(asked, sampling), exact(asked["delta"])
-    reached = growth(sampling, skew)
-    return _judged({"delta": reached, "k": sampling.counted_on}, grows_at_most(sampling, skew, most), sampling)
+    reached = delta_reached(sampling, skew)
+    kept = grows_at_most(sampling, skew, most) and grows_from_domain(sampling, skew) <= most
+    return _judged({"delta": reached, "k": sampling.counted_on}, kept, sampling)
 
 
 def _judged(achieved: Mapping[str, Any], kept: bool, sampling: Sampling) -> Judgement:
+    if kept and not sampling.declared and sampling.proven is not False:
+        return Judgement(achieved, None, FROM_PARAMETERS, WHY_UNDECLARED)
     if kept and sampling.proven is None:
         return Judgement(achieved, None, FROM_PARAMETERS, WHY)
     if kept:
@@ -67,8 +82,22 @@ def _skew(asked: Mapping[str, Any], sampling: Sampling) -> Fraction:
     return skew
 
 
+def rho_reached(sampling: Sampling, rho1: Fraction, skew: Fraction) -> Fraction:
+    """The highest posterior of a predicate with prior rho1: from the row that is shown, or from an undeclared domain."""
+    w = min(skew, rho1)
+    return max(posterior(sampling, rho1, w), posterior_from_domain(sampling, rho1, w))
+
+
+def delta_reached(sampling: Sampling, skew: Fraction) -> Fraction:
+    """The highest growth of a belief, rounded up: from the row that is shown, or from an undeclared domain."""
+    return max(growth(sampling, skew), grows_from_domain(sampling, skew))
+
+
 def posterior(sampling: Sampling, prior: Fraction, w: Fraction) -> Fraction:
     """Of a predicate with this prior that y meets, everyone else of k corrupted, w being the prior of y."""
+    if sampling.rows_per_person > 1:
+        resistance = _resistance(sampling)
+        return (prior * resistance + w) / (resistance + w) if w else prior
     p, redrawn = sampling.p, (1 - sampling.p) / sampling.domain
     shown = p * w + redrawn  # by the victim
     owns = shown / (shown + (sampling.counted_on - 1) * redrawn)
@@ -76,10 +105,38 @@ def posterior(sampling: Sampling, prior: Fraction, w: Fraction) -> Fraction:
     return owns * if_owner + (1 - owns) * prior
 
 
+def posterior_from_domain(sampling: Sampling, prior: Fraction, w: Fraction) -> Fraction:
+    """Of a predicate with this prior, from a domain that is the values that occur; w is the prior of the rarest of them."""
+    if sampling.declared or not sampling.fewest_holders or not w:
+        return prior
+    holders = min(sampling.fewest_holders, MAX_HOLDERS)
+    nobody_else = (1 - w) ** (holders - 1)
+    somebody = 1 - nobody_else * (1 - w)
+    return w / somebody + (prior - w) * (1 - nobody_else) / somebody
+
+
+def grows_from_domain(sampling: Sampling, skew: Fraction) -> Fraction:
+    """How much a belief in one value grows by an undeclared domain, at least: at priors from the least up to lambda."""
+    least = max(Fraction(0), 1 - (sampling.domain - 1) * skew)
+    priors = [least + (skew - least) * step / 8 for step in range(9)]
+    priors.append(max(least, min(skew, Fraction(1, 10**6))))
+    return max(posterior_from_domain(sampling, w, w) - w for w in priors)
+
+
+def _resistance(sampling: Sampling) -> Fraction:
+    """a of a posterior (q a + w) / (a + w): k u / p for one row, and what r rows of a person leave of it."""
+    rows = sampling.rows_per_person
+    redrawn = (1 - sampling.p) / sampling.domain
+    group = sampling.counted_on * rows if sampling.counted_on > 1 else 1
+    return 1 / ((1 + sampling.p / (group * redrawn)) ** rows - 1)
+
+
 def grows_at_most(sampling: Sampling, skew: Fraction, most: Fraction) -> bool:
     """No belief of a lambda-skewed prior grows by more."""
     least = max(Fraction(0), 1 - (sampling.domain - 1) * skew)
     p, room = sampling.p, sampling.counted_on * (1 - sampling.p) / sampling.domain
+    if sampling.rows_per_person > 1:
+        room = p * _resistance(sampling)
 
     def excess(w: Fraction) -> Fraction:
         return p * w * (1 - w) - most * (p * w + room)

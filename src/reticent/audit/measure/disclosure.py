@@ -13,6 +13,7 @@ from typing import Any
 from reticent.audit.evidence import Evidence, Judgement
 from reticent.audit.measure.comparison import compare_ln, compare_log2, exact, greatest, least
 from reticent.audit.measure.counts import Counts
+from reticent.exact import ratio_of
 
 
 def worst_ratio(views: list[Counts], *, absent: str = "break") -> Fraction | None:
@@ -34,7 +35,8 @@ def delta(ratio: Fraction | None, base: object = "e") -> float | None:
     if ratio is None:
         return None
     logarithm = log2 if str(base) == "2" else log
-    return logarithm(ratio.numerator) - logarithm(ratio.denominator)
+    numerator, denominator = ratio_of(ratio)
+    return logarithm(numerator) - logarithm(denominator)
 
 
 def delta_holds(ratio: Fraction | None, asked: Fraction, base: object = "e") -> bool:

@@ -22,6 +22,7 @@ import numpy as np
 from reticent.audit.evidence import Evidence, Judgement
 from reticent.audit.measure.comparison import exact, greatest
 from reticent.audit.measure.counts import Counts
+from reticent.exact import is_whole, ratio_of
 
 
 def alpha(views: list[Counts]) -> Fraction:
@@ -87,7 +88,8 @@ def _entropy_at_least(counts: tuple[int, ...], l: Fraction) -> bool:  # noqa: E7
     common = gcd(*counts)
     counts = tuple(count // common for count in counts)
     s = sum(counts)
-    powers = [(s, s), (l.denominator, s), (l.numerator, -s), *((count, -count) for count in counts)]
+    numerator, denominator = ratio_of(l)
+    powers = [(s, s), (denominator, s), (numerator, -s), *((count, -count) for count in counts)]
     digits = 30
     while True:
         context = Context(prec=digits)
@@ -142,7 +144,7 @@ def judge_entropy(asked: Mapping[str, Any], evidence: Evidence, column: str | No
 
 def judge_recursive(asked: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
     least_l = exact(asked["l"])
-    if least_l.denominator != 1 or least_l < 1:
+    if not is_whole(least_l) or least_l < 1:
         raise ValueError("l is a number of values")
     found = recursive_c(evidence.column(column).views, int(least_l))
     return Judgement({"c": found, "l": int(least_l)}, found is not None and found <= exact(asked["c"]))

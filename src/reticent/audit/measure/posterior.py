@@ -11,6 +11,7 @@ from fractions import Fraction
 from math import lcm
 
 from reticent.audit.measure.comparison import compare_ln
+from reticent.exact import common_denominator, ratio_of
 
 
 def beta(
@@ -29,12 +30,13 @@ def gains(
     matrix: Sequence[Sequence[Fraction]], distribution: Sequence[Fraction], *, two_sided: bool
 ) -> list[tuple[Fraction, Fraction | None]]:
     """(p, greatest gain) of each value that occurs; None where a value can be ruled out and two sides are asked for."""
-    unit = lcm(*{entry.denominator for row in matrix for entry in row})
-    scale = lcm(*{p.denominator for p in distribution})
-    weight = [p.numerator * (scale // p.denominator) for p in distribution]
+    ratios = [[ratio_of(entry) for entry in row] for row in matrix]
+    unit = lcm(*{denominator for row in ratios for _, denominator in row})
+    scale = common_denominator(distribution)
+    weight = [int(p * scale) for p in distribution]
     joint = [
-        [w * entry.numerator * (unit // entry.denominator) for entry in row]
-        for w, row in zip(weight, matrix, strict=True)
+        [w * numerator * (unit // denominator) for numerator, denominator in row]
+        for w, row in zip(weight, ratios, strict=True)
     ]
     shown = [sum(column) for column in zip(*joint, strict=True)]
     found: list[tuple[Fraction, Fraction | None]] = []

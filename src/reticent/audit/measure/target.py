@@ -33,14 +33,16 @@ def judge(asked: Mapping[str, Any], evidence: Evidence, column: str | None) -> J
         )
     broken = not_private(targeted)
     believed = max(max(shares) for shares in targeted.shares)
-    distance = _named(asked, evidence, evidence.column(column).name)
+    stated = _stated(asked.get("target", "source"), targeted)
+    distance = _named(stated, evidence, evidence.column(column).name)
     achieved: dict[str, Any] = {"alpha": believed, "groups_off_target": broken}
     if distance is not None:
         achieved["distance"] = distance
     allowed = (Fraction(0) if asked.get("exact", False) else exact(asked.get("distance", "1/20"))) + _drawn(
         asked, targeted
     )
-    named = nearest_kept(asked.get("target"), targeted.shares, _table(evidence, evidence.column(column).name))
+    table = _table(evidence, evidence.column(column).name)
+    named = all(nearest_kept(target, shares, table) for target, shares in stated)
     return Judgement(achieved, not broken and named and (distance is None or distance <= allowed))
 
 
@@ -48,7 +50,8 @@ def _drawn(asked: Mapping[str, Any], targeted: Targeted) -> Fraction:
     """How far a declared curve may be off by being drawn: each value is within half of the ninth digit of the greatest, so that
     the total variation is at most a digit for each value, the doubles of both formulas included."""
     target = asked.get("target")
-    curve = isinstance(target, Mapping) and bool(set(target) & {"normal", "zipf"})
+    listed = target["groups"].values() if isinstance(target, Mapping) and "groups" in target else [target]
+    curve = any(isinstance(one, Mapping) and bool(set(one) & {"normal", "zipf"}) for one in listed)
     return len(targeted.values) * NINE_DIGITS if curve else Fraction(0)
 
 
@@ -94,26 +97,42 @@ def _depth(node: int, parent: np.ndarray) -> int:
     return found
 
 
-def _named(asked: Mapping[str, Any], evidence: Evidence, column: str) -> Fraction | None:
+def _stated(target: Any, targeted: Targeted) -> list[tuple[Any, list[Sequence[Fraction]]]]:
+    """Each target that the promise names, with the different ones that its groups have; by group where it names them so."""
+    if not (isinstance(target, Mapping) and "groups" in target):
+        return [(target, list(targeted.shares))]
+    if targeted.names is None:
+        return []
+    pairs = {(name, int(targeted.target[group])) for group, name in targeted.names.items()}
+    return [(target["groups"][name], [targeted.shares[at]]) for name, at in sorted(pairs)]
+
+
+def _named(stated: list[tuple[Any, list[Sequence[Fraction]]]], evidence: Evidence, column: str) -> Fraction | None:
     """The greatest distance between a group's target and the one that the promise names; None where it cannot be told here."""
-    targeted, target = evidence.targeted, asked.get("target", "source")
+    distances = []
+    for target, targets in stated:
+        wanted = _wanted(target, evidence, column)
+        if wanted is None:
+            continue
+        total = sum(wanted)
+        for shares in targets:
+            apart = sum((abs(p - w / total) for p, w in zip(shares, wanted, strict=True)), Fraction(0)) / 2
+            distances.append(apart)
+    return max(distances, default=None)
+
+
+def _wanted(target: Any, evidence: Evidence, column: str) -> list[Fraction] | None:
+    """The masses that a target asks for, over the domain; None where they cannot be told here."""
+    targeted = evidence.targeted
     if targeted is None:
         return None
     if target == "source":
-        wanted = _table(evidence, column)
-    elif target == "uniform":
-        wanted = [Fraction(1)] * len(targeted.values)
-    elif isinstance(target, Mapping) and set(target) & {"normal", "zipf", "weights"}:
-        wanted = declared(target, targeted.values)
-    else:
-        return None
-    if wanted is None:
-        return None
-    total = sum(wanted)
-    return max(
-        sum((abs(p - w / total) for p, w in zip(shares, wanted, strict=True)), Fraction(0)) / 2
-        for shares in targeted.shares
-    )
+        return _table(evidence, column)
+    if target == "uniform":
+        return [Fraction(1)] * len(targeted.values)
+    if isinstance(target, Mapping) and set(target) & {"normal", "zipf", "weights"}:
+        return declared(target, targeted.values)
+    return None
 
 
 def nearest_kept(target: Any, targets: Sequence[Sequence[Fraction]], table: Sequence[Fraction] | None) -> bool:
@@ -154,8 +173,8 @@ def declared(target: Mapping[str, Any], values: Sequence[str]) -> list[Fraction]
             else _numbers(listed, values)
         )
     if kind == "zipf":
-        return [Fraction((place + 1) ** -float(given["s"])) for place in range(len(values))]
-    mean, std = float(given["mean"]), float(given["std"])
+        return [Fraction((place + 1) ** -float(exact(given["s"]))) for place in range(len(values))]
+    mean, std = float(exact(given["mean"])), float(exact(given["std"]))
     density = [exp(-(((float(text) - mean) / std) ** 2) / 2) for text in values]
     return [Fraction(max(one, max(density) * 1e-9)) for one in density]
 

@@ -19,13 +19,14 @@ from reticent.door import flag, optional, table, text, whole
 from reticent.engines import local
 from reticent.engines.engine import PLAINLY, Counted, Working
 from reticent.engines.expanded import expanded
-from reticent.engines.parts import NUMBER, TIMES
+from reticent.engines.parts import NUMBER, TIMES, Frames
 from reticent.engines.stream import Streamed
 from reticent.errors import JobError
 from reticent.randomness import Random
 from reticent.recipe.recipe import Recipe
 from reticent.release.rows import Beside
 from reticent.table import beside
+from reticent.table.carried import CarriedCounts, count_carried, counted_columns
 from reticent.table.codec import COUNT
 from reticent.table.roles import Column, Role, with_role
 from reticent.table.source import Source
@@ -94,6 +95,13 @@ class Spark:
     def typed(self, rows: Any, columns: Mapping[str, Column]) -> Any:
         return rows.declared(columns)
 
+    def count_carried(self, rows: Any, columns: Mapping[str, Column]) -> CarriedCounts:
+        wanted = counted_columns(rows.types, columns)
+        if not wanted:
+            return CarriedCounts()
+        parts = rows.parts(list(wanted)).told(_carried_counts, wanted, doing="Reading carried numbers")
+        return CarriedCounts.added(parts)
+
     def look(self, rows: Any, columns: Mapping[str, Column], how: Working = PLAINLY) -> beside.Beside:
         names = beside.asked(columns)
         if not names:
@@ -133,3 +141,8 @@ class Spark:
         types = {name: Beside(rows.types[name]) for name in names}
         carrying = Carrying(counted, recipe, rng, place, how)
         return Streamed(published, types, lambda: carrying.pieces(rows, names))
+
+
+def _carried_counts(frames: Frames, columns: Mapping[str, Column]) -> CarriedCounts:
+    """The counts of one part."""
+    return CarriedCounts.added(count_carried(frame.lazy(), columns) for frame in frames)

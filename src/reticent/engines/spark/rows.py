@@ -27,7 +27,8 @@ class Distributed:
     """A Spark frame whose columns are called c0, c1, ..., and how a batch of it is read.
 
     `types` are those of the columns once they are read.  `narrow` makes the frame of some columns, where that costs less than
-    choosing from all of them.  `unread` are columns that Spark cannot read from where they are.
+    choosing from all of them.  `unread` are columns that Spark cannot read from where they are.  `has_types`: the source says
+    which of its columns are text, as a CSV does not.
     """
 
     frame: Any
@@ -37,6 +38,7 @@ class Distributed:
     repeated: tuple[str, ...] = ()
     narrow: Callable[[list[str]], Any] | None = None
     unread: tuple[str, ...] = ()
+    has_types: bool = True
 
     @property
     def session(self) -> Any:
@@ -107,7 +109,8 @@ class Distributed:
         frame, reading = self.narrowed(both)
         types = {name: self.types[name] for name in both}
         frame, reading = Distributed(frame.filter(f.col("c0") == f.lit(value)), reading, types).narrowed(names)
-        return Distributed(frame, reading, {name: types[name] for name in names}, self.ship)
+        types = {name: types[name] for name in names}
+        return Distributed(frame, reading, types, self.ship, has_types=self.has_types)
 
     def parts(self, names: list[str]) -> SparkParts:
         """Some columns, as they are read."""

@@ -82,7 +82,10 @@ def _started(master: str, config: Mapping[str, str]) -> Any:
     here = master.startswith("local")
     builder = SparkSession.builder.master(master).appName("reticent")
     python = config.get("spark.pyspark.python") or (sys.executable if here else None)
-    settings = {**OWN, **(LOOPBACK if here else {}), **warehouse.apart(config), **config}
+    settings = {**OWN, **warehouse.apart(config)}
+    if here:
+        settings |= LOOPBACK | warehouse.spill_settings(config)
+    settings |= config
     for name, value in settings.items():
         builder = builder.config(name, str(value))
     said = {"SPARK_LOCAL_IP": "127.0.0.1"} if here else {}

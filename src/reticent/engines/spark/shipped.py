@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import atexit
 import hashlib
-import shutil
-import tempfile
 import zipfile
 from functools import cache
 from pathlib import Path
+
+from reticent.engines.spark.session_folder import make_session_folder
 
 PACKAGE = Path(__file__).parents[2]
 _LEFT_OUT = {".c", ".pyc", ".html"}
@@ -17,8 +16,7 @@ _LEFT_OUT = {".c", ".pyc", ".html"}
 @cache
 def archived() -> tuple[Path, str]:
     """Where the archive is, and the name that it is unpacked under: another one for other code."""
-    folder = Path(tempfile.mkdtemp(prefix="reticent-shipped-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    folder = make_session_folder("shipped")
     digest = hashlib.blake2b(digest_size=8)
     path = folder / "reticent.zip"
     with zipfile.ZipFile(path, "w") as archive:

@@ -46,7 +46,9 @@ def rows_of(session: Any, source: Source, files: several.Files, ship: bool) -> D
 
     types = dict.fromkeys(names, pl.String())
     repeated = Counter(names) - Counter(list(types))
-    return Distributed(session.range(0), Reading(types), types, ship, tuple(repeated.elements()), narrow)
+    return Distributed(
+        session.range(0), Reading(types), types, ship, tuple(repeated.elements()), narrow, has_types=False
+    )
 
 
 def _grouped(paths: list[Path], at_once: int) -> list[list[str]]:

@@ -1,19 +1,21 @@
-"""Where a session that we start keeps its catalogue's folder: Spark would make one in the working directory of whoever runs it.
+"""Where a session that we start keeps its catalogue's folder and, on one machine, the rows that it spills.
 
-Nothing is written there, because we only read tables.  Whoever says where it is, or keeps tables by Hive, has it where they said.
+Spark would make the first in the working directory of whoever runs it; nothing is written there, because we only read tables.
+The second would stay in the temporary folder after a kill.  Whoever says where they are, or keeps tables by Hive, has them where
+they said.
 """
 
 from __future__ import annotations
 
-import atexit
 import os
-import shutil
-import tempfile
 from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
 
+from reticent.engines.spark.session_folder import make_session_folder
+
 WHERE, CATALOGUE = "spark.sql.warehouse.dir", "spark.sql.catalogImplementation"
+JAVA_OPTIONS = "spark.driver.extraJavaOptions"
+SPILLED, SPILLED_BY_ENVIRONMENT = "spark.local.dir", "SPARK_LOCAL_DIRS"
 
 
 def apart(config: Mapping[str, str]) -> dict[str, str]:
@@ -21,15 +23,21 @@ def apart(config: Mapping[str, str]) -> dict[str, str]:
     said = {**_defaults(), **config}
     if WHERE in said or said.get(CATALOGUE, "in-memory") != "in-memory":
         return {}
-    return {WHERE: _folder().as_uri()}
+    return {WHERE: make_session_folder("catalogue").as_uri()}
 
 
-@cache
-def _folder() -> Path:
-    """Gone when the process ends."""
-    found = Path(tempfile.mkdtemp(prefix="reticent-catalogue-")).resolve()
-    atexit.register(shutil.rmtree, found, ignore_errors=True)
-    return found
+def spill_settings(config: Mapping[str, str]) -> dict[str, str]:
+    """Return the settings that have a session on this machine spill, and Java keep its own files, in the session's folder.
+
+    What somebody set is left as it is.
+    """
+    stated = {**_defaults(), **config}
+    settings = {}
+    if SPILLED not in stated and not os.environ.get(SPILLED_BY_ENVIRONMENT):
+        settings[SPILLED] = str(make_session_folder("spilled"))
+    if JAVA_OPTIONS not in stated:
+        settings[JAVA_OPTIONS] = f'"-Djava.io.tmpdir={make_session_folder("java")}"'
+    return settings
 
 
 def _defaults() -> dict[str, str]:

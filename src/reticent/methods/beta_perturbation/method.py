@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from reticent.door import typed
-from reticent.errors import ColumnError, InternalError, JobError, PromiseUnreachable, some, suggest
+from reticent.door import check_parameters
+from reticent.errors import ColumnError, InternalError, JobError, PromiseUnreachable, some
 from reticent.kernels.redrawn_counts import redrawn
 from reticent.methods.beta_perturbation.matrix import WHOLE, Matrix, optimal, rank_one, safe, theorem3
 from reticent.methods.classes.options import refuse_single_value
@@ -26,13 +26,12 @@ from reticent.methods.many_values import refuse_many_values
 from reticent.methods.protocols import Method
 from reticent.models.beta_likeness import BetaLikeness
 from reticent.models.beta_posterior import BetaPosterior
-from reticent.models.exact import Number, exact
+from reticent.models.exact import Number
 from reticent.models.promises import Promises
 from reticent.randomness import Random
 from reticent.recipe.redrawn import RedrawnRecipe
 from reticent.table.cells import Cells
 
-MATRICES = ("rank-one", "theorem3", "optimal")
 AT_ONCE = 1 << 20  # rows that are redrawn together, and those of one cell beyond
 
 MOST_VALUES = 500  # different sensitive values: the matrix has as many rows and columns, each entry a fraction
@@ -55,19 +54,7 @@ class BetaPerturbation(Method):
         def __init__(self, *, matrix: str = "rank-one", conditioning: Number = Fraction(1, 2)) -> None: ...
 
     def __post_init__(self) -> None:
-        typed(self)
-        object.__setattr__(self, "conditioning", exact(self.conditioning, "conditioning"))
-        if self.matrix not in MATRICES:
-            raise JobError(
-                f"beta-perturbation: matrix = {self.matrix!r} is not known.",
-                attempt=suggest(str(self.matrix), MATRICES),
-            )
-        if not 0 < self.conditioning <= 1:
-            raise JobError(
-                "beta-perturbation: conditioning must be above 0 and at most 1.",
-                why="It is a share of the rank-one matrix's margin; at 0 the best matrix is singular.",
-                attempt="conditioning = 0.5.",
-            )
+        check_parameters(self)
 
     def plan(self, cells: Cells, promises: Promises, rng: Random) -> RedrawnRecipe:
         column = only_column(cells, promises)

@@ -16,6 +16,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from reticent.exact import ratio_of
 from reticent.models.caps import Caps
 
 WHOLE = Fraction(1)
@@ -79,6 +80,7 @@ def dp_partition(
     """Equation 6: the fewest runs of consecutive values, each combinable."""
     counts = [int(totals[v]) for v in ascending]
     bounds = [([_pair(cap.upper[v]) for v in ascending], _rows(totals, cap)) for cap in caps if cap.upper is not None]
+    share_numerator, share_denominator = ratio_of(share)
     fewest, start = [0], [0]
     for e in range(1, len(ascending) + 1):
         best, first = fewest[e - 1] + 1, e
@@ -87,7 +89,7 @@ def dp_partition(
             together += counts[b - 1]
             strictest = [_smaller(pairs[b - 1], cap) for (pairs, _), cap in zip(bounds, strictest, strict=True)]
             if any(
-                together * d * share.denominator > n * rows * share.numerator
+                together * d * share_denominator > n * rows * share_numerator
                 for (n, d), (_, rows) in zip(strictest, bounds, strict=True)
             ):
                 break  # more values and a rarer one: no longer run is combinable

@@ -19,16 +19,16 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from reticent.door import typed
-from reticent.errors import JobError, PromiseUnreachable, some, suggest
+from reticent.door import check_parameters
+from reticent.errors import JobError, PromiseUnreachable, some
 from reticent.methods.burel.buckets import Buckets, bucket_values
 from reticent.methods.classes.ectree import bi_split
-from reticent.methods.classes.options import AXES, FILLS, refuse_single_value
+from reticent.methods.classes.options import refuse_single_value
 from reticent.methods.classes.retrieve import retrieve
 from reticent.methods.protocols import Method
 from reticent.models.beta_likeness import BetaLikeness
 from reticent.models.caps import join
-from reticent.models.exact import Number, exact
+from reticent.models.exact import Number
 from reticent.models.k_anonymity import KAnonymity
 from reticent.models.promises import Promises
 from reticent.models.semantic_likeness import SemanticLikeness
@@ -64,16 +64,7 @@ class Burel(Method):
         def __init__(self, *, fill: str = "curve", axes: str = "stretched", share: Number = 1) -> None: ...
 
     def __post_init__(self) -> None:
-        typed(self)
-        object.__setattr__(self, "share", exact(self.share, "share"))
-        if not 0 < self.share <= 1:
-            raise JobError("burel: share must be above 0 and at most 1.", attempt="share = 0.9.")
-        for option, known in (("fill", FILLS), ("axes", AXES)):
-            if getattr(self, option) not in known:
-                raise JobError(
-                    f"burel: {option} = {getattr(self, option)!r} is not known.",
-                    attempt=suggest(str(getattr(self, option)), known),
-                )
+        check_parameters(self)
 
     def plan(self, cells: Cells, promises: Promises, rng: Random) -> Recipe:
         column, family, least = protected(promises, cells)

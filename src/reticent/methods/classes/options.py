@@ -6,9 +6,6 @@ import numpy as np
 
 from reticent.errors import ColumnError
 
-FILLS = ("curve", "nearest")
-AXES = ("stretched", "steps")
-
 
 def refuse_single_value(method: str, name: str, totals: np.ndarray) -> None:
     if (totals > 0).sum() < 2:

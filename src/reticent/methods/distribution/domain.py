@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from reticent.errors import ColumnError, JobError, some
+from reticent.exact import is_whole
 from reticent.limits import refuse_immoderate, whole_text
 from reticent.methods.distribution.tree import Tree, balanced, of_hierarchy
 from reticent.models.exact import exact
@@ -125,7 +126,7 @@ def _numbers(domain: Domain, totals: np.ndarray, promise: PPrivacy) -> list[str]
 
 
 def _text(value: Fraction, whole: bool) -> str:
-    return str(int(value)) if whole and value.denominator == 1 else str(float(value))
+    return str(int(value)) if whole and is_whole(value) else str(float(value))
 
 
 def _units(name: str, texts: Sequence[str], rows: int) -> tuple[np.ndarray, int]:

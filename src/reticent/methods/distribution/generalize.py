@@ -83,6 +83,7 @@ def faked(counts: np.ndarray, tree: Tree, weights: np.ndarray, most: int) -> Fak
     below = tree.below(counts)
     held = np.ascontiguousarray(below, np.int64)
     weighted = tree.weighted(weights)
+    _refuse_costly(counts, (most + 1) * (int(held.max()) + most + 1) * 8, most)  # of the root alone
     offsets = np.zeros((len(tree) + 1, 2), np.int64)
     offsets[1:, 0] = np.cumsum((most + 1) * (held + most + 1))
     parts = np.bincount(tree.parent[1:], weights=weights[1:], minlength=len(tree)).astype(np.int64)
@@ -90,12 +91,7 @@ def faked(counts: np.ndarray, tree: Tree, weights: np.ndarray, most: int) -> Fak
     edges = np.append(0, (most + 1) * units[tree.parent[1:]])
     offsets[1:, 1] = np.cumsum(edges)
     need = int(offsets[-1, 0] + (most + 1) * units.max()) * 8 + int(offsets[-1, 1]) * 4
-    if need > ROOM:
-        raise JobError(
-            f"{most:,} fakes beside {int(counts.sum()):,} values of a domain of {len(counts):,} need {need / 1e9:,.1f} GB.",
-            why="The table of costs grows with the square of the number of fakes (theorem 2).",
-            attempt='fewer fakes, smaller groups (group_by, within = "qi-sa" or "hilbert"), or a coarser grid.',
-        )
+    _refuse_costly(counts, need, most)
     cost = np.empty(int(offsets[-1, 0] + (most + 1) * units.max()))
     choice = np.empty(max(int(offsets[-1, 1]), 1), np.int32)
     fill(held, weighted, tree.ranges, cost, choice, offsets, most)
@@ -107,3 +103,13 @@ def faked(counts: np.ndarray, tree: Tree, weights: np.ndarray, most: int) -> Fak
     recover(held, weighted, tree.ranges, cost, choice, offsets, most, out)
     used = np.flatnonzero(out[:, 2])
     return Faked(np.column_stack([used, out[used, 2]]), out[tree.leaf, 0], costs)
+
+
+def _refuse_costly(counts: np.ndarray, need: int, most: int) -> None:
+    """Refuse so many fakes that the table of costs would not fit; `need` are its bytes."""
+    if need > ROOM:
+        raise JobError(
+            f"{most:,} fakes beside {int(counts.sum()):,} values of a domain of {len(counts):,} need {need / 1e9:,.1f} GB.",
+            why="The table of costs grows with the square of the number of fakes (theorem 2).",
+            attempt='fewer fakes, smaller groups (group_by, within = "qi-sa" or "hilbert"), or a coarser grid.',
+        )

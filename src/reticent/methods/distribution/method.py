@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from reticent.door import typed
-from reticent.errors import JobError, suggest
+from reticent.door import check_parameters
+from reticent.errors import JobError
+from reticent.exact import floor_of_shares
 from reticent.methods.distribution.domain import Values, values_of
 from reticent.methods.distribution.generalize import Held, faked, generalized, sum_of_ranges
 from reticent.methods.distribution.groups import grouped, subgroups
@@ -26,15 +27,13 @@ from reticent.methods.distribution.size import best_size
 from reticent.methods.distribution.targets import wanted, weights_for
 from reticent.methods.distribution.tree import Tree
 from reticent.methods.protocols import Method
-from reticent.models.exact import Number, exact, whole
+from reticent.models.exact import Number
 from reticent.models.p_privacy import PPrivacy
 from reticent.models.promises import Promises
 from reticent.randomness import Random
 from reticent.recipe.recipe import GroupTable
 from reticent.recipe.targeted import TransformedRecipe
 from reticent.table.cells import Cells
-
-WITHIN = ("sa-only", "qi-sa", "hilbert")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,26 +73,7 @@ class Distribution(Method):
         ) -> None: ...
 
     def __post_init__(self) -> None:
-        typed(self)
-        object.__setattr__(self, "fakes", exact(self.fakes, "fakes"))
-        object.__setattr__(self, "arity", whole(self.arity, "arity"))
-        if self.within not in WITHIN:
-            raise JobError(
-                f"distribution: within = {self.within!r} is not known.", attempt=suggest(str(self.within), WITHIN)
-            )
-        if self.fakes < 0 or (self.fakes >= 1 and self.fakes.denominator != 1):
-            raise JobError(
-                "distribution: fakes is a share of each group below 1, or a whole number.", attempt="fakes = 0.05."
-            )
-        if self.arity < 2:
-            raise JobError("distribution: a node has two children or more.", attempt="arity = 2.")
-        for name in ("size", "k"):
-            if getattr(self, name) is not None:
-                object.__setattr__(self, name, whole(getattr(self, name), name))
-                if getattr(self, name) < 2:
-                    raise JobError(f"distribution: {name} must be 2 or more.", attempt=f"{name} = 10.")
-        _check_groups(self.group_by)
-        _check_workload(self.workload)
+        check_parameters(self, as_given=("group_by", "workload"))
 
     def refuse(self, promises: Promises) -> None:
         """Before any data is read: one target, and no other promise, can be kept."""
@@ -130,7 +110,7 @@ class Distribution(Method):
         value = values.of_code[cells.values[:, 0]]
         own = np.zeros((len(top.names), len(values.texts)), np.int64)
         np.add.at(own, (top.of_cell, value), cells.counts)
-        wants = wanted(promise, values, own, top.names)
+        wants, overall = wanted(promise, values, own, top.names), own.sum(axis=0)
         size = self.size
         if self.within == "hilbert" and size is None:
             size = best_size(cells, top.of_cell, values, tree, self.workload, rng)
@@ -140,7 +120,7 @@ class Distribution(Method):
         for at, tops in _alike(wants):
             mine = np.flatnonzero(np.isin(above, tops))
             part, observed = held.only(mine), (own[tops] > 0).any(axis=0)
-            weights = weights_for(wants[at], promise, tree, part, observed, own.sum(axis=0))
+            weights = weights_for(wants[at], promise, tree, part, observed, overall)
             found.append((mine, self._entries(part, tree, weights, len(values.texts)), weights))
             promise.verify(_parameters(tree, weights, found[-1][1]))
         return _recipe(cells, group, values, tree, found)
@@ -151,7 +131,7 @@ class Distribution(Method):
         if self.fakes >= 1:
             most = np.full(held.groups, int(self.fakes))
         else:
-            most = sizes * self.fakes.numerator // self.fakes.denominator
+            most = floor_of_shares(sizes, self.fakes)
         plain = np.flatnonzero(most == 0)
         found = [_numbered(generalized(held.only(plain), tree, weights), plain)] if len(plain) else []
         for group in np.flatnonzero(most).tolist():
@@ -198,30 +178,3 @@ def _alike(wants: list[Any]) -> list[tuple[int, np.ndarray]]:
     for at, key in enumerate(keys):
         first.setdefault(key, []).append(at)
     return [(found[0], np.array(found)) for found in first.values()]
-
-
-def _check_workload(workload: Any) -> None:
-    shares = workload.values() if isinstance(workload, Mapping) else [] if workload is None else [0]
-    if not all(0 < exact(share, "a share of the workload") <= 1 for share in shares):
-        raise JobError(
-            "distribution: a workload is a table of columns with the share of their values that a range covers.",
-            attempt="workload = { age = 0.2 }.",
-        )
-
-
-def _check_groups(group_by: Any) -> None:
-    if group_by is None or isinstance(group_by, str):
-        return
-    if isinstance(group_by, Mapping):
-        for name, edges in group_by.items():
-            if not isinstance(edges, list | tuple):
-                raise JobError(
-                    f"distribution: the bands of {name!r} are a list of edges.", attempt=f"{name} = [18, 40, 65]."
-                )
-            for edge in edges:
-                exact(edge, "an edge")
-        return
-    if not isinstance(group_by, list | tuple) or not all(isinstance(name, str) for name in group_by) or not group_by:
-        raise JobError(
-            "distribution: group_by is a list of columns, or a table of bands.", attempt='group_by = ["region"].'
-        )

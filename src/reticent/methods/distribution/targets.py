@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import lcm
 from typing import Any
 
 import numpy as np
 
 from reticent.errors import InternalError, JobError, some
+from reticent.exact import common_denominator
 from reticent.methods.distribution.domain import Values, listed_weights
 from reticent.methods.distribution.generalize import Held, generalized, sum_of_ranges
 from reticent.methods.distribution.nearest import keeps, nearest
@@ -35,9 +35,9 @@ class Wanted:
 
 def wanted(promise: PPrivacy, values: Values, own: np.ndarray, names: Sequence[str]) -> list[Wanted]:
     """One for each group; `own` are (groups, values) counts."""
-    target = promise.target
+    target, overall = promise.target, own.sum(axis=0)
     if not (isinstance(target, Mapping) and "groups" in target):
-        return [_masses(target, values, own, group) for group in range(len(own))]
+        return [_masses(target, values, own[group], overall) for group in range(len(own))]
     listed = target["groups"]
     extra, lacking = sorted(set(listed) - set(names)), sorted(set(names) - set(listed))
     if extra or lacking:
@@ -46,28 +46,28 @@ def wanted(promise: PPrivacy, values: Values, own: np.ndarray, names: Sequence[s
             why="A group is named by its values, such as North, or North / F where two columns make it; bands print as 18 to 40.",
             attempt="a target for each group that occurs, and for no other.",
         )
-    return [_masses(listed[name], values, own, group) for group, name in enumerate(names)]
+    return [_masses(listed[name], values, own[group], overall) for group, name in enumerate(names)]
 
 
-def _masses(target: Any, values: Values, own: np.ndarray, group: int) -> Wanted:
+def _masses(target: Any, values: Values, own: np.ndarray, overall: np.ndarray) -> Wanted:
+    """Of one group, which holds `own` of each value."""
     kind: str = target if isinstance(target, str) else next(iter(target))
     given: Mapping[str, Any] = {} if isinstance(target, str) else target[kind]
-    overall = own.sum(axis=0)
     keeping = None
     if kind == "source":
         masses = overall
     elif kind == "group":
-        masses = own[group]
+        masses = own
     elif kind == "uniform":
         masses = np.ones(len(values.texts), np.int64)
     elif kind == "nearest":
         keeping = given
-        masses = _nearest(given, own[group].tolist(), overall.tolist())
+        masses = _nearest(given, own.tolist(), overall.tolist())
     elif kind in ("weights", "file"):
         masses = _listed(target, values)
     else:
         masses = _curve(kind, given, values)
-    bare = int(((masses == 0) & (own[group] > 0)).sum())
+    bare = int(((masses == 0) & (own > 0)).sum())
     if bare:
         raise JobError(
             f"The target gives no mass to {some(bare, 'value')} of {values.name!r} that somebody in a group has.",
@@ -91,14 +91,16 @@ def _nearest(given: Mapping[str, Any], own: list[int], overall: list[int]) -> np
 def _curve(kind: str, given: Mapping[str, Any], values: Values) -> np.ndarray:
     """A normal density at each number, or Zipf's law over the order of the domain; every value keeps a mass."""
     if kind == "zipf":
-        density = np.arange(1, len(values.texts) + 1, dtype=np.float64) ** -float(given["s"])
+        density = np.arange(1, len(values.texts) + 1, dtype=np.float64) ** -float(exact(given["s"], "s"))
     elif values.positions is None:
         raise JobError(
             f"A normal target is over numbers, and {values.name!r} is categorical.",
             attempt='"uniform" or { zipf = ... }.',
         )
     else:
-        density = np.exp(-(((values.positions - float(given["mean"])) / float(given["std"])) ** 2) / 2)
+        density = np.exp(
+            -(((values.positions - float(exact(given["mean"], "mean"))) / float(exact(given["std"], "std"))) ** 2) / 2
+        )
     peak = density.max()
     if not peak > 0:
         raise JobError(
@@ -126,7 +128,7 @@ def _listed(target: Any, values: Values) -> np.ndarray:
 
 def _whole(weights: Sequence[Fraction]) -> np.ndarray:
     """In the ratio of these weights where that takes numbers below 2^40, else rounded to within 2^-40, none to 0."""
-    unit = lcm(*(weight.denominator for weight in weights))
+    unit = common_denominator(weights)
     total = sum(weights)
     if unit * total < WIDE:
         return np.array([int(weight * unit) for weight in weights], np.int64)

@@ -14,8 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from reticent.door import typed
-from reticent.errors import JobError, suggest
+from reticent.door import check_parameters
 from reticent.methods.mondrian.acceptance import Acceptance
 from reticent.methods.mondrian.blind_cuts import blind
 from reticent.methods.mondrian.loss_cuts import ALWAYS, AT_FIRST, NEVER, LossCuts
@@ -54,10 +53,7 @@ class Mondrian(Method):
     keeps: ClassVar[tuple[type, ...]] = (CountCapped, Bound)
 
     def __post_init__(self) -> None:
-        typed(self)
-        _among("cuts", self.cuts, ("loss", "median", "blind"))
-        if self.labels is not None:
-            _among("labels", self.labels, ("nodes", "sets"))
+        check_parameters(self, as_given=("weights",))
         check_weights(self.weights)
 
     def plan(self, cells: Cells, promises: Promises, rng: Random) -> Recipe:
@@ -90,8 +86,3 @@ class Mondrian(Method):
         """How groups print: as asked, else as the promises need it."""
         promises.check_labels(self.labels)
         return self.labels or promises.labels or "nodes"
-
-
-def _among(option: str, value: str, known: tuple[str, ...]) -> None:
-    if not isinstance(value, str) or value not in known:
-        raise JobError(f"mondrian: {option} = {value!r} is not known.", attempt=suggest(str(value), known))

@@ -50,11 +50,11 @@ class ChainSweeps:
         follow = np.zeros(len(cell), np.int32)
         most = int(np.diff(starts[np.append(blocks[:, 0], blocks[-1, 1])]).max())
 
-        def run(part: np.ndarray, _worker: int) -> None:
+        def run(part: np.ndarray, _worker: int, stop: np.ndarray) -> None:
             chainer = Chainer(units, (self.space.spans, self.space.places), self.limits, (ROWS, most), follow)
-            chainer.resolve(members, ends, starts, np.ascontiguousarray(part), (MATES, NEARNESS, FARTHER))
+            chainer.resolve(members, ends, starts, np.ascontiguousarray(part), (MATES, NEARNESS, FARTHER), stop)
 
-        list(self.sweeps.over(blocks, run))
+        self.sweeps.over(blocks, run)
         ended = np.cumsum(ends) - ends
         fresh = tiling_of(cell[members], ended, np.ones(len(cell), np.int64))
         block = np.searchsorted(starts[blocks[:, 1]], np.flatnonzero(ends), side="right")

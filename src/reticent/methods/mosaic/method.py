@@ -17,7 +17,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from reticent.door import typed
+from reticent.door import check_parameters
 from reticent.errors import JobError
 from reticent.methods.mondrian import Mondrian
 from reticent.methods.mosaic import segments
@@ -32,14 +32,11 @@ from reticent.methods.protocols import Method
 from reticent.methods.reachable import check_reachable
 from reticent.methods.weights import check_weights
 from reticent.models.delta_disclosure import DeltaDisclosure
-from reticent.models.exact import whole
 from reticent.models.promises import BoundPromises, Promises
 from reticent.models.shapes import Bound, CountCapped
 from reticent.randomness import Random
 from reticent.recipe.recipe import Recipe
 from reticent.table.cells import Cells
-
-MOST_THREADS = 256
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,13 +55,8 @@ class Mosaic(Method):
     anytime: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        check_parameters(self, as_given=("effort", "weights"))
         check_weights(self.weights)
-        if self.threads is not None:
-            object.__setattr__(self, "threads", whole(self.threads, "threads"))
-            if not 1 <= self.threads <= MOST_THREADS:
-                raise JobError(f"mosaic: threads must be 1 to {MOST_THREADS}.", attempt="leaving it out.")
-        typed(self)
-        Sweeps.of(self.effort, None, self.threads)
 
     def refuse(self, promises: Promises) -> None:
         """Before any data is read: groups with equal labels are one group to a recipient, and a promise must survive that."""

@@ -15,6 +15,7 @@ from reticent.methods.mosaic.sweeps import GREATEST_SEED, Sweeps, blocks_of
 from reticent.methods.mosaic.tiling import Tiling
 from reticent.table.cells import Cells
 from reticent.table.domain import TreeDomain
+from reticent.workers import run_in_workers
 
 BLOCK = 24  # groups that are re-solved among themselves
 LEAST_BLOCK = 3  # where only the promises know, a block stands or falls as one
@@ -52,7 +53,11 @@ def top_down(cells: Cells, space: Space, rule: Rule, rows: np.ndarray, way: Way)
     price, deep, bits, favour = way
     favours = np.array([favour if isinstance(domain, TreeDomain) else 1.0 for domain in space.domains])
     items = held.astype(np.int32), rows[held].astype(np.int32)
-    return Tiling(*cutter.solve_all(*items, TRIES, price, deep, bits, favours))
+
+    def run(_part: int, _worker: int, stop: np.ndarray) -> Tiling:
+        return Tiling(*cutter.solve_all(*items, TRIES, price, deep, bits, favours, stop))
+
+    return run_in_workers(run, [0])[0]
 
 
 class QuotaSweeps:
@@ -86,7 +91,11 @@ class QuotaSweeps:
 
     def _cut(self, now: Tiling, blocks: np.ndarray, setting: tuple) -> Proposal:
         self._make_room(now)
-        found = list(self.sweeps.over(blocks, lambda part, worker: _run(now, part, self.cutters[worker], setting)))
+
+        def run(part: np.ndarray, worker: int, stop: np.ndarray) -> tuple[Tiling, np.ndarray]:
+            return _run(now, part, self.cutters[worker], setting, stop)
+
+        found = self.sweeps.over(blocks, run)
         fresh = found[0][0]
         for tiling, _ in found[1:]:
             fresh = fresh.joined(tiling)
@@ -111,10 +120,13 @@ def _bands(cells: Cells, space: Space, now: Tiling, draw: np.random.Generator) -
     return now, np.ascontiguousarray(np.column_stack([edges[:-1], edges[1:], seeds]), np.int64)
 
 
-def _run(now: Tiling, blocks: np.ndarray, cutter: Cutter, setting: tuple) -> tuple[Tiling, np.ndarray]:
+def _run(
+    now: Tiling, blocks: np.ndarray, cutter: Cutter, setting: tuple, stop: np.ndarray
+) -> tuple[Tiling, np.ndarray]:
     rows = int(now.quota[now.starts[blocks[0, 0]] : now.starts[blocks[-1, 1]]].sum())
     cell, quota, ends = np.empty(rows, np.int32), np.empty(rows, np.int32), np.empty(rows, np.int64)
     groups = np.zeros(len(blocks), np.int64)
-    items, count = cutter.resolve((now.cell, now.quota, now.starts), np.ascontiguousarray(blocks),
-                                  (cell, quota, ends, groups), setting)  # fmt: skip
+    items, count = cutter.resolve(
+        (now.cell, now.quota, now.starts), np.ascontiguousarray(blocks), (cell, quota, ends, groups), setting, stop
+    )
     return Tiling(cell[:items].copy(), quota[:items].copy(), np.append(0, ends[:count])), groups

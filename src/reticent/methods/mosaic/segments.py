@@ -194,11 +194,20 @@ def resolve(units: Units, least: tuple[int, int], space: Space, start: Segments,
         members, ends = now.members[source], np.zeros(n, np.int8)
         blocks = blocks_of(len(starts) - 1, BLOCK, draw)
 
-        def run(part: np.ndarray, worker: int) -> None:
-            kernel.resolve(members, ends, starts, np.ascontiguousarray(part), (units.codes, units.marks),
-                           (space.spans, space.places), limits, works[worker])  # fmt: skip
+        def run(part: np.ndarray, worker: int, stop: np.ndarray) -> None:
+            kernel.resolve(
+                members,
+                ends,
+                starts,
+                np.ascontiguousarray(part),
+                (units.codes, units.marks),
+                (space.spans, space.places),
+                limits,
+                works[worker],
+                stop,
+            )
 
-        list(sweeps.over(blocks, run))
+        sweeps.over(blocks, run)
         return Segments(members, np.append(0, np.flatnonzero(ends) + 1))
 
     return sweeps.improve(start, lambda found: segment_loss(units, space, found) / rows, sweep)

@@ -23,6 +23,8 @@ from reticent.table.cells import Cells
 from reticent.table.domain import TABLE_LIMIT, Domain, RangeDomain, TreeDomain
 from reticent.table.printed import SnappedDomain
 
+FAR = 1 << 20  # ranges from zero on, of which a span is the difference of two large quotients
+
 
 @dataclass(frozen=True, eq=False)
 class Space:
@@ -95,10 +97,15 @@ def _part(domain: Domain) -> tuple[int, np.ndarray, int]:
         return 0, _table(domain), 0
     if isinstance(domain, RangeDomain):
         reach = domain.span[1] - domain.span[0]
-        line = domain.positions / reach if reach > 0 else np.zeros(len(domain.positions))
+        line = _from_least(domain.positions, reach) / reach if reach > 0 else np.zeros(len(domain.positions))
         return 1, np.append(line, 1.0) if domain.null else line, domain.null_code
     assert isinstance(domain, TreeDomain)
     return 2, _levels(domain), domain.hierarchy.height
+
+
+def _from_least(positions: np.ndarray, reach: float) -> np.ndarray:
+    """Positions as they are, or less the least, where that is so much more than the range that a quotient rounds spans away."""
+    return positions - positions[0] if abs(positions[0]) > FAR * reach else positions
 
 
 def _table(domain: Domain) -> np.ndarray:

@@ -12,6 +12,7 @@ from reticent.methods.mosaic.space import Space
 from reticent.methods.mosaic.sweeps import GREATEST_SEED
 from reticent.methods.mosaic.tiling import Tiling, tiling_of
 from reticent.table.cells import Cells
+from reticent.workers import run_in_workers
 
 SHARE = 0.2  # of a group's rows that may have to go
 LOOKS = (300, 3000)  # rows looked at to find one of them a place
@@ -45,7 +46,7 @@ class SwapSweeps:
         space = self.space.spans, self.space.places, self.space.nodes, self.space.trees
         looks = int(np.clip(WORK // self.cells.rows, *LOOKS))
         costliest = np.argsort(-self.space.per_row(lower, upper) * sizes, kind="stable").astype(np.int32)
-        Swapper(self.cells.codes, space, slots, boxes, looks).sweep(
-            costliest, int(draw.integers(1, GREATEST_SEED)), SHARE
-        )
+        swapper = Swapper(self.cells.codes, space, slots, boxes, looks)
+        seed = int(draw.integers(1, GREATEST_SEED))
+        run_in_workers(lambda order, _worker, stop: swapper.sweep(order, seed, SHARE, stop), [costliest])
         return tiling_of(cell, group, np.ones(len(cell), np.int64))

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Hashable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -20,6 +19,7 @@ from reticent.door import whole
 from reticent.errors import JobError
 from reticent.models.exact import exact
 from reticent.table.cells import pack
+from reticent.workers import run_in_workers
 
 NAMED = {"quick": 3, "balanced": 60, "thorough": 300}  # sweeps
 GREATEST_SEED = 2**31 - 2
@@ -105,14 +105,9 @@ class Sweeps:
             pass
         return best
 
-    def over(self, blocks: np.ndarray, run: Callable[[np.ndarray, int], Result]) -> Iterator[Result]:
-        """run(part of the blocks, worker), in the order of the blocks."""
-        parts = [part for part in np.array_split(blocks, self.threads) if len(part)]
-        if len(parts) <= 1:
-            yield from (run(part, 0) for part in parts)
-            return
-        with ThreadPoolExecutor(len(parts)) as pool:
-            yield from pool.map(run, parts, range(len(parts)))
+    def over(self, blocks: np.ndarray, run: Callable[[np.ndarray, int, np.ndarray], Result]) -> list[Result]:
+        """run(part of the blocks, worker, flag that ends it), in the order of the blocks."""
+        return run_in_workers(run, [part for part in np.array_split(blocks, self.threads) if len(part)])
 
 
 def gray_order(codes: np.ndarray, sizes: np.ndarray, columns: np.ndarray) -> np.ndarray:

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from reticent.errors import RequestError
+from reticent.exact import is_whole
 from reticent.methods.perturbed_generalization.calibration import check_domain, group_size, guarantees, retentions
 from reticent.models.delta_growth import DeltaGrowth
 from reticent.models.exact import exact
@@ -59,7 +60,7 @@ def _plain(found: Mapping[str, Any]) -> dict[str, Any]:
         if isinstance(value, list):
             return [number(one) for one in value]
         if isinstance(value, Fraction):
-            return int(value) if value.denominator == 1 else float(value)
+            return int(value) if is_whole(value) else float(value)
         return value
 
     return {name: number(value) for name, value in found.items()}

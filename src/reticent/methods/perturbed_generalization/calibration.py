@@ -11,10 +11,12 @@ from fractions import Fraction
 from math import ceil
 from typing import Any
 
+from reticent.catalogue import METHODS
+from reticent.door.parameters import accept
 from reticent.errors import JobError, PromiseUnreachable
 from reticent.models import corruption_bounds as bounds
 from reticent.models.corruption_bounds import Setting
-from reticent.models.exact import exact, whole
+from reticent.models.exact import exact
 
 
 def group_size(k: object, s: object) -> int:
@@ -22,27 +24,28 @@ def group_size(k: object, s: object) -> int:
     if k is not None and s is not None:
         raise JobError("perturbed-generalization takes k or s, not both.", attempt="k = 6, or s = 0.16.")
     if s is not None:
-        rate = exact(s, "s")
-        if not 0 < rate <= 1:
-            raise JobError("The sampling rate s must be above 0 and at most 1.", attempt="s = 0.1.")
-        return ceil(1 / rate)
-    found = whole(k, "k")
-    if found < 1:
-        raise JobError("perturbed-generalization needs k >= 1.", attempt="k = 6.")
-    return found
+        return ceil(1 / _accepted(s, "s"))
+    return _accepted(k, "k")
 
 
 def retention(p: object) -> Fraction:
-    found = exact(p, "p")
-    if not 0 < found < 1:
+    """A retention probability as it may be given."""
+    return _accepted(p, "p")
+
+
+def _accepted(value: object, name: str) -> Any:
+    return accept(METHODS["perturbed-generalization"].fields[name], value, name, "perturbed-generalization")
+
+
+def require_one_row_per_person(rows_per_person: int) -> None:
+    """Refuses persons with several rows: p is calibrated for one perturbed value of a person."""
+    if rows_per_person > 1:
         raise JobError(
-            "The retention probability p must lie between 0 and 1.",
-            why="At 0 nothing is retained and the release is noise; at 1 nothing is perturbed.",
-            attempt="p = 0.3, or leaving it out.",
+            f"perturbed-generalization is not calibrated for persons with {rows_per_person} rows.",
+            why="Rows of one person in different groups are drawn and perturbed apart, and together they lift a belief by more "
+            "than p allows for one.",
+            attempt="a table with one row of each person, and rows_per_person = 1.",
         )
-    if found.denominator > bounds.SCALE:
-        raise JobError("p has more than six decimals.", attempt="p = 0.3.")
-    return found
 
 
 def check_domain(promises: Iterable[Any], domain: int) -> None:

@@ -15,19 +15,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from reticent.door import typed
-from reticent.errors import JobError, suggest
+from reticent.door import check_parameters
 from reticent.methods.perturbed_generalization.calibration import (
     check_domain,
     group_size,
     largest_retention,
-    retention,
+    require_one_row_per_person,
 )
-from reticent.methods.perturbed_generalization.domains import SensitiveDomain, sensitive_domain
+from reticent.methods.perturbed_generalization.domains import (
+    SensitiveDomain,
+    count_single_holders,
+    require_declared_domain,
+    sensitive_domain,
+)
 from reticent.methods.perturbed_generalization.grouping import strict_groups
 from reticent.methods.perturbed_generalization.perturbation import perturb
 from reticent.methods.perturbed_generalization.sampling import draw
@@ -35,22 +39,23 @@ from reticent.methods.perturbed_generalization.specialization import classes_of,
 from reticent.methods.protocols import Method
 from reticent.methods.weights import check_weights
 from reticent.models.delta_growth import DeltaGrowth
-from reticent.models.exact import Number, exact
+from reticent.models.exact import Number
 from reticent.models.promises import Promises
 from reticent.models.rho_guarantee import RhoGuarantee
 from reticent.randomness import Random
 from reticent.recipe.drawn import Mechanism, SampledRecipe
 from reticent.recipe.recipe import Recipe
 from reticent.table.cells import Cells
+from reticent.table.roles import Column
 
-GROUPINGS, CUTS, DEFAULT_K = ("mondrian", "specialization"), ("loss", "median"), 6
+DEFAULT_K = 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PerturbedGeneralization(Method):
     """`p` left out is the largest that keeps every promise.  `k` is the least group, or `s` the share of rows to publish.
 
-    `domain` lists the sensitive column's values where no hierarchy or order does.  `cuts` and `weights` are mondrian's;
+    `domain` lists the values that the sensitive column can hold where no hierarchy, order or domain of the column does.  `cuts` and `weights` are mondrian's;
     `categories` are the classes that specialization looks at: lists of sensitive values, one list for each class.
     """
 
@@ -83,30 +88,26 @@ class PerturbedGeneralization(Method):
         ) -> None: ...
 
     def __post_init__(self) -> None:
-        typed(self)
         if self.k is None and self.s is None:
             object.__setattr__(self, "k", DEFAULT_K)
-        least = group_size(self.k, self.s)
-        object.__setattr__(self, *(("k", least) if self.s is None else ("s", exact(self.s, "s"))))
-        if self.p is not None:
-            object.__setattr__(self, "p", retention(self.p))
-        for option, known in (("grouping", GROUPINGS), ("cuts", CUTS)):
-            if getattr(self, option) not in known:
-                raise JobError(
-                    f"perturbed-generalization: {option} = {getattr(self, option)!r} is not known.",
-                    attempt=suggest(str(getattr(self, option)), known),
-                )
+        check_parameters(self, as_given=("weights",))
         check_weights(self.weights)
-        if self.domain is not None:
-            object.__setattr__(self, "domain", _texts(self.domain, "domain"))
-        if self.categories is not None:
-            object.__setattr__(self, "categories", _categories(self.categories))
-        if (self.categories is None) == (self.grouping == "specialization"):
-            raise JobError(
-                "categories and grouping = 'specialization' belong together.",
-                why="Specialization cuts where the classes differ; other cuts see no sensitive value.",
-                attempt='categories = [["0", "1"], ["2", "3"]] with grouping = "specialization".',
-            )
+
+    def require_columns(self, columns: Mapping[str, Column]) -> None:
+        """Refuses a sensitive column without a declared domain, and several rows of a person, before any row is read."""
+        require_declared_domain(columns, self.domain is not None)
+        require_one_row_per_person(max((column.rows_per_person or 1 for column in columns.values()), default=1))
+
+    def warnings(self, cells: Cells) -> list[str]:
+        """What the steward should know of the declared domain on these cells: whether it looks as if taken from them."""
+        single = count_single_holders(cells, self.domain)
+        if not single:
+            return []
+        return [
+            f"Every value of the declared domain of {cells.sensitive[0].name!r} occurs in the table, and "
+            f"{single:,} of them {'has' if single == 1 else 'have'} one holder: if the domain was taken from the table, who knows everybody "
+            "else's value knows theirs. A domain that any such table could have says nothing."
+        ]
 
     @property
     def least(self) -> int:
@@ -119,6 +120,7 @@ class PerturbedGeneralization(Method):
         return self.least if self.grouping == "mondrian" else 1
 
     def plan(self, cells: Cells, promises: Promises, rng: Random) -> SampledRecipe:
+        require_one_row_per_person(cells.rows_per_person)
         domain = sensitive_domain(cells, self.domain)
         check_domain(promises, len(domain))
         p = self.p or largest_retention(promises, self.counted_on, len(domain))
@@ -134,7 +136,7 @@ class PerturbedGeneralization(Method):
             groups = self._specialized(cells, promises, domain, perturbed)
             place, cell = draw(cells, groups, rng.stream("draw"))
             value = perturbed[place]
-        return _recipe(cells, groups, cell, value, Mechanism(p, self.least, domain.texts))
+        return _recipe(cells, groups, cell, value, Mechanism(p, self.least, domain.texts, domain.declared))
 
     def _all_perturbed(self, cells: Cells, domain: SensitiveDomain, p: Fraction, rng: Random) -> np.ndarray:
         """A perturbed code for every row, in the order of the cells."""
@@ -150,19 +152,6 @@ class PerturbedGeneralization(Method):
         row_cell = np.repeat(np.arange(len(cells)), cells.counts)
         held = np.bincount(row_cell * size + classes, minlength=len(cells) * size).reshape(-1, size)
         return specialized_groups(cells, promises, self.least, held)
-
-
-def _categories(listed: Any) -> tuple[tuple[str, ...], ...]:
-    if isinstance(listed, str | bytes) or not isinstance(listed, Sequence):
-        attempt = 'categories = [["0", "1"], ["2", "3"]].'
-        raise JobError("perturbed-generalization: categories is a list of lists of values.", attempt=attempt)
-    return tuple(_texts(one, "a category") for one in listed)
-
-
-def _texts(listed: Any, what: str) -> tuple[str, ...]:
-    if isinstance(listed, str | bytes) or not isinstance(listed, Sequence) or not listed:
-        raise JobError(f"perturbed-generalization: {what} is a list of values.", attempt='["0", "1", "2"].')
-    return tuple(map(str, listed))
 
 
 def _recipe(

@@ -10,8 +10,11 @@ from fractions import Fraction
 
 import numpy as np
 
+from reticent.exact import ratio_of
+
 
 def perturb(codes: np.ndarray, p: Fraction, domain: int, rng: np.random.Generator) -> np.ndarray:
     """A perturbed code for each code, independently."""
-    drawn = rng.integers(0, p.denominator * domain, len(codes), dtype=np.int64)
-    return np.where(drawn < p.numerator * domain, codes, drawn % domain).astype(np.int32)
+    numerator, denominator = ratio_of(p)
+    drawn = rng.integers(0, denominator * domain, len(codes), dtype=np.int64)
+    return np.where(drawn < numerator * domain, codes, drawn % domain).astype(np.int32)

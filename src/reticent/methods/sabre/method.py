@@ -18,16 +18,17 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from reticent.door import typed
-from reticent.errors import JobError, PromiseUnreachable, some, suggest
+from reticent.door import check_parameters
+from reticent.errors import JobError, PromiseUnreachable, some
+from reticent.exact import shares_at_most
 from reticent.methods.classes.ectree import bi_split
-from reticent.methods.classes.options import AXES, FILLS, refuse_single_value
+from reticent.methods.classes.options import refuse_single_value
 from reticent.methods.classes.retrieve import retrieve
 from reticent.methods.many_values import refuse_many_values
 from reticent.methods.protocols import Method
 from reticent.methods.sabre.worst_closeness import Buckets, Ground, ground
 from reticent.models.caps import left_out, ways
-from reticent.models.exact import Number, exact
+from reticent.models.exact import Number
 from reticent.models.k_anonymity import KAnonymity
 from reticent.models.promises import Promises
 from reticent.models.t_closeness import TCloseness
@@ -56,16 +57,7 @@ class Sabre(Method):
         def __init__(self, *, share: Number = Fraction(3, 4), fill: str = "curve", axes: str = "stretched") -> None: ...
 
     def __post_init__(self) -> None:
-        typed(self)
-        object.__setattr__(self, "share", exact(self.share, "share"))
-        if not 0 <= self.share <= 1:
-            raise JobError("sabre: share must be between 0 and 1.", attempt="share = 0.75.")
-        for option, known in (("fill", FILLS), ("axes", AXES)):
-            if getattr(self, option) not in known:
-                raise JobError(
-                    f"sabre: {option} = {getattr(self, option)!r} is not known.",
-                    attempt=suggest(str(getattr(self, option)), known),
-                )
+        check_parameters(self)
 
     def plan(self, cells: Cells, promises: Promises, rng: Random) -> Recipe:
         promise = only_closeness(promises)
@@ -114,13 +106,10 @@ class View:
         """work / (scale * rows * size) <= t in the worst case; what is empty without its nulls breaks nothing."""
         drawn, rows = nodes[:, self.kept], int(self.totals.sum())
         size = drawn.sum(axis=1)
-        bound = t.numerator * self.ground.scale * rows
-        if rows * int(size.max(initial=1)) * 4 * max(self.ground.scale, t.denominator, 1) * len(
-            self.totals
-        ) >= 1 << 62 or (bound * int(size.max(initial=1)) >= 1 << 62):
+        if rows * int(size.max(initial=1)) * 4 * max(self.ground.scale, 1) * len(self.totals) >= 1 << 62:
             drawn, size = drawn.astype(object), size.astype(object)
         outer, inner = self.ground.work(self.buckets, drawn)
-        return np.asarray((outer + inner.sum(axis=1)) * t.denominator <= bound * size, bool)
+        return shares_at_most(outer + inner.sum(axis=1), t * self.ground.scale * rows, size)
 
 
 def bucketize(promise: TCloseness, domain, totals: np.ndarray, aim: Fraction) -> Buckets:

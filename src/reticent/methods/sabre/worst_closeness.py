@@ -41,7 +41,7 @@ def ground(distance: str, domain: Domain, totals: np.ndarray) -> Ground:
         return Line(totals)
     if distance == "equal":
         return Tree(totals, [np.arange(len(totals))], 1)
-    if not isinstance(domain, TreeDomain):
+    if not isinstance(domain, TreeDomain) or not domain.given:
         raise JobError(
             f"Hierarchical t-closeness needs a hierarchy over {domain.name!r}.",
             attempt='hierarchy = "file.csv" on that column.',

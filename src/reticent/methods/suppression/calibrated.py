@@ -38,6 +38,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from reticent.exact import ratio_of
 from reticent.methods.suppression.balanced import chance
 from reticent.methods.suppression.kinds import Outcome, Safe
 from reticent.methods.suppression.violating import Violating
@@ -99,13 +100,14 @@ def _table(counts: np.ndarray, l: int) -> Violating:
 
 def _happens(probability: Fraction, rng: np.random.Generator) -> bool:
     """True with exactly this probability."""
-    if probability.denominator < 1 << 62:
-        return int(rng.integers(probability.denominator)) < probability.numerator
-    digits = probability.denominator.bit_length()
+    numerator, denominator = ratio_of(probability)
+    if denominator < 1 << 62:
+        return int(rng.integers(denominator)) < numerator
+    digits = denominator.bit_length()
     while True:
         drawn = int.from_bytes(rng.bytes(digits // 8 + 1)) >> (8 - digits % 8)
-        if drawn < probability.denominator:
-            return drawn < probability.numerator
+        if drawn < denominator:
+            return drawn < numerator
 
 
 def _by_cut(table: Violating, published: np.ndarray) -> Fraction:

@@ -25,13 +25,13 @@ from typing import Any, ClassVar, TypeGuard
 
 import numpy as np
 
-from reticent.door import typed
-from reticent.errors import JobError, PromiseUnreachable, some, suggest
+from reticent.door import check_parameters
+from reticent.errors import JobError, PromiseUnreachable, RequestError, some
+from reticent.exact import products_at_most
 from reticent.methods.compose import Prepared
 from reticent.methods.suppression.calibrated import Calibrated
 from reticent.methods.suppression.kinds import Kind, Randomized, Safe, Unsafe
 from reticent.methods.suppression.levels import eligible
-from reticent.models.exact import flag, whole
 from reticent.models.l_dichotomy import LDichotomy
 from reticent.models.probabilistic_l_diversity import ProbabilisticLDiversity
 from reticent.models.promises import Promises
@@ -40,6 +40,7 @@ from reticent.table.cells import Cells
 
 KINDS: dict[str, Kind] = {kind.name: kind for kind in (Unsafe(), Safe(), Randomized(), Calibrated())}
 ELIGIBLE = (ProbabilisticLDiversity, LDichotomy)  # promises that only an l-eligible table can keep
+MOST_PEOPLE = 10**12  # rows that counts may add up to
 MOST_ROWS = 10**9  # what NumPy's hypergeometric draws from
 
 
@@ -55,18 +56,7 @@ class Suppression:
     can_keep: ClassVar[tuple[type, ...]] = (LDichotomy,)
 
     def __post_init__(self) -> None:
-        typed(self)
-        object.__setattr__(self, "l", whole(self.l, "l"))
-        if self.l < 2:
-            raise JobError(f"suppression: l = {self.l} asks for nothing.", attempt="l = 2 or more.")
-        if self.kind not in KINDS:
-            raise JobError(f"suppression: kind = {self.kind!r} is not known.", attempt=suggest(str(self.kind), KINDS))
-        if self.kind == "unsafe" and not (self.acknowledge is not None and flag(self.acknowledge, "acknowledge")):
-            raise JobError(
-                'suppression: kind = "unsafe" is a lower bound, not a protection.',
-                why="Who knows the algorithm can tell which value was the most frequent, and so what the withheld people have.",
-                attempt='kind = "calibrated" or "safe", or acknowledge = true.',
-            )
+        check_parameters(self)
 
     def keeps(self, promise: Any) -> TypeGuard[LDichotomy]:
         """Whether what is withheld, by itself, keeps a promise."""
@@ -79,6 +69,7 @@ class Suppression:
 
     def expected(self, counts: Sequence[int] | np.ndarray) -> float:
         """How many records are withheld on average of a table whose values are held so often; none of an eligible one."""
+        refuse_large_counts(counts)
         held = np.asarray(counts, np.int64)
         falling = -np.sort(-held[held > 0])
         if eligible(falling, self.l):
@@ -118,6 +109,7 @@ def eligibility(cells: Cells, column: str | None, l: int) -> dict[str, Any]:
     order = np.argsort(-totals, kind="stable")[: int((totals > 0).sum())]
     counts = totals[order]
     rows, most = int(counts.sum()), int(counts.max(initial=0))
+    dominating = ~products_at_most(counts, l, np.array([rows]), 1)
     found: dict[str, Any] = {
         "stage": "suppression",
         "column": cells.sensitive[at].name,
@@ -126,8 +118,8 @@ def eligibility(cells: Cells, column: str | None, l: int) -> dict[str, Any]:
         "supports": rows // most if most else 0,
         "values": len(counts),
         "largest_share": most / rows if rows else 0.0,
-        "dominating": int((l * counts > rows).sum()),
-        "dominating_values": [cells.sensitive[at].texts[code] for code in order[l * counts > rows]],
+        "dominating": int(dominating.sum()),
+        "dominating_values": [cells.sensitive[at].texts[code] for code in order[dominating]],
     }
     if not found["eligible"]:
         fits = len(counts) >= l
@@ -158,6 +150,16 @@ def refuse_few_values(values: int, l: int, column: str) -> None:
             f"l = {l} cannot be restored on {column!r}: it has {some(values, 'distinct value')}.",
             why=f"Among fewer than {l} values one is always held by more than one in {l} rows.",
             attempt=f"l = {values} or less." if values > 1 else "another sensitive column.",
+        )
+
+
+def refuse_large_counts(counts: Sequence[int] | np.ndarray) -> None:
+    """Refuse counts that no table has: levels times l would not fit 64 bits."""
+    if sum(map(int, counts)) >= MOST_PEOPLE:
+        raise RequestError(
+            f"The counts add up to {MOST_PEOPLE:,} rows or more.",
+            why="Suppression computes with the numbers of rows in 64 bits, and no table has so many.",
+            attempt="counts=[10, 4, 2, 1, 1].",
         )
 
 

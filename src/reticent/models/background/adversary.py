@@ -31,6 +31,9 @@ from reticent.table.domain import Domain
 
 DECIDED, DOUBTFUL = 1, 2
 MOST_VALUES = 4096  # of a column that a bandwidth is given for
+VERDICTS_AT_ONCE = (
+    1 << 24
+)  # pairs of a point and a value judged in one call of compiled code: between calls a time limit can end it
 
 
 @dataclass(frozen=True)
@@ -180,7 +183,11 @@ class Judge:
         verdict = np.zeros(len(groups), np.int8)
         work = np.zeros((4, self.adversary.values))
         smooth = np.ascontiguousarray(self.adversary.smooth)
-        judge(offsets, point, counts, self.table, smooth, self.settings, work, verdict)
+        step = max(VERDICTS_AT_ONCE // max(len(point) // max(len(counts), 1) * self.adversary.values, 1), 1)
+        for start in range(0, len(counts), step):
+            here = slice(start, start + step)
+            ends = offsets[start : start + step + 1]
+            judge(ends, point, counts[here], self.table, smooth, self.settings, work, verdict[here])
         for g in np.flatnonzero(verdict == DOUBTFUL):
             verdict[g] = self._precisely(point[offsets[g] : offsets[g + 1]], counts[g])
         return verdict == DECIDED
@@ -193,7 +200,7 @@ class Judge:
         at = np.searchsorted(known.present, points)
         with precise.precisely():
             prior = precise.priors(known.columns, known.knowledge.kernel, known.codes, known.entries, known.values, at)
-            t = Decimal(self.t.numerator) / Decimal(self.t.denominator)
+            t = precise.decimal(self.t)
             t = t if self.base == 2 else t / Decimal(2).ln()
             people, smooth = known.people[points].tolist(), self._smooth()
             return precise.within(prior, people, counts.tolist(), smooth, self.rounds, t, len(known.entries))

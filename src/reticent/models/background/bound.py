@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Protocol
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -69,7 +70,9 @@ def refuse_part(name: str, totals: Totals | None) -> None:
 
 def bind(promise: Promise, cells: Cells) -> Check:
     allowed = [t for _, t in promise.skyline]
-    judges = [known.judge(promise.posterior, allowed[at], promise.base) for at, known in adversaries(promise, cells)]
+    everyone = adversaries(promise, cells)
+    judges = [known.judge(promise.posterior, allowed[at], promise.base) for at, known in everyone]
+    _CERTAIN.setdefault(cells, {})[_key(promise)] = _count_certain(promise, everyone)
 
     def keeps(groups: Groups) -> np.ndarray:
         found = np.ones(len(groups), bool)
@@ -78,6 +81,30 @@ def bind(promise: Promise, cells: Cells) -> Check:
         return found
 
     return keeps
+
+
+def count_certain_priors(promise: Promise, cells: Cells) -> list[int]:
+    """Of how many people each adversary of the skyline is certain before the release: one value alone has a prior above 0.
+
+    Known where the promise was bound to these cells, as every plan binds it; else the priors are estimated for it.
+    """
+    known = _CERTAIN.get(cells, {}).get(_key(promise))
+    return _count_certain(promise, adversaries(promise, cells)) if known is None else known
+
+
+_CERTAIN: WeakKeyDictionary[Cells, dict[str, list[int]]] = WeakKeyDictionary()
+
+
+def _key(promise: Promise) -> str:
+    return f"{promise.column} {promise.kernel} {promise.distances} {promise.skyline}"
+
+
+def _count_certain(promise: Promise, everyone: Sequence[tuple[int, Adversary]]) -> list[int]:
+    found = [0] * len(promise.skyline)
+    for at, known in everyone:
+        certain = ((known.prior > 0).sum(axis=1) == 1) & (known.people > 0)
+        found[at] = max(found[at], int(known.people[certain].sum()))
+    return found
 
 
 def worst(promise: Promise, cells: Cells, groups: Groups) -> list[float]:

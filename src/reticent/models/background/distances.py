@@ -13,12 +13,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from math import lcm
 from typing import Any
 
 import numpy as np
 
 from reticent.errors import JobError
+from reticent.exact import common_denominator, whole_multiples
 from reticent.table.banded import BandDomain
 from reticent.table.domain import Domain, RangeDomain, TreeDomain
 
@@ -49,11 +49,9 @@ def distances(domain: Domain, codes: np.ndarray, matrix: Mapping[str, Any] | Non
 
 def _on_a_line(domain: Domain, codes: np.ndarray) -> tuple[np.ndarray, int]:
     at, reach = positions(domain, codes)
-    scale = lcm(reach.denominator, *(place.denominator for place in at))
-    whole = [int(place * scale) for place in at]
+    scale = common_denominator([reach, *at])
     unit = max(int(reach * scale), 1)
-    wide = max([unit, *map(abs, whole)]) >= 1 << 61
-    line = np.array(whole, object if wide else np.int64)
+    line = whole_multiples([*at, reach], scale)[:-1]
     return np.abs(line[:, None] - line[None, :]), unit
 
 
@@ -93,8 +91,8 @@ def _listed(domain: Domain, codes: np.ndarray, matrix: Mapping[str, Any]) -> tup
             attempt="a row and a column for every value of the table.",
         )
     rows = [[Fraction(str(d)) for d in row] for row in matrix["rows"]]
-    unit = lcm(*(d.denominator for row in rows for d in row))
-    whole = np.array([[int(d * unit) for d in row] for row in rows], np.int64)
+    unit = common_denominator(d for row in rows for d in row)
+    whole = whole_multiples([d for row in rows for d in row], unit).reshape(len(rows), -1)
     at = [place[text] for text in texts]
     return whole[np.ix_(at, at)], unit
 

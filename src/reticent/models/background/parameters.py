@@ -4,69 +4,48 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from reticent.errors import JobError, suggest
+from reticent.catalogue import PROMISES
+from reticent.door.parameters import accept
+from reticent.errors import JobError
 from reticent.limits import whole_text
-from reticent.models.background.weights import KERNELS, WHOLE, Bandwidth
+from reticent.models.background.weights import Bandwidth
 from reticent.models.exact import exact
 
 
 def bandwidths(given: Any) -> Bandwidth | dict[str, Bandwidth]:
     """A number >= 0 or "whole", for every column or in a table of columns."""
-    if isinstance(given, Mapping):
-        if not given:
-            raise JobError("The table of bandwidths is empty.", attempt="bandwidth = 0.3, or { age = 0.2, ... }.")
-        return {str(column): _bandwidth(value, f"The bandwidth of {column!r}") for column, value in given.items()}
-    return _bandwidth(given, "bandwidth")
+    return _accepted(given, "bandwidth")
 
 
-def _bandwidth(given: Any, what: str) -> Bandwidth:
-    if isinstance(given, str) and given == WHOLE:
-        return WHOLE
-    if isinstance(given, str) and not any(mark.isdigit() for mark in given):
-        raise JobError(f"{what} must be a number or {WHOLE!r}.", attempt='0.3, or "whole" for who knows nothing of it.')
-    found = exact(given, what)
-    if found < 0:
-        raise JobError(f"{what} must not be negative.", attempt='0 for who knows equal values only, 0.3, or "whole".')
-    return found
-
-
-def threshold(given: Any, name: str) -> Fraction:
-    found = exact(given, "t")
-    if not 0 < found <= 1:
-        raise JobError(
-            f"{name} needs t above 0 and at most 1.",
-            why="0 asks that nothing at all be learned, and no belief can move further than 1.",
-            attempt="t = 0.2.",
-        )
-    return found
+def threshold(given: Any) -> Fraction:
+    """How far a belief may move."""
+    return _accepted(given, "t")
 
 
 def smoothing_bandwidth(given: Any) -> Fraction:
-    found = exact(given, "smoothing")
-    if found < 0:
-        raise JobError("smoothing must not be negative.", attempt="0 for none.")
-    return found
-
-
-def one_of(given: Any, known: Sequence[str], what: str) -> str:
-    if given not in known:
-        raise JobError(f"Unknown {what} {given!r}.", attempt=suggest(str(given), known))
-    return given
+    """Over how far a distance beliefs are smoothed."""
+    return _accepted(given, "smoothing")
 
 
 def kernel(given: Any) -> str:
-    return one_of(given, KERNELS, "kernel")
+    """The name of a kernel."""
+    return _accepted(given, "kernel")
 
 
-def logarithm(given: Any) -> str | int:
-    if str(given) not in ("2", "e"):
-        raise JobError(f"base = {given!r} is not known.", attempt='base = 2 or "e".')
-    return "e" if given == "e" else 2
+def inference(given: Any) -> str:
+    """How an attack infers: as a promise may say, or exactly."""
+    field = PROMISES["bt-privacy"].fields["posterior"]
+    return accept(replace(field, choices=(*field.choices, "exact")), given, "posterior", "background")
+
+
+def _accepted(given: Any, name: str) -> Any:
+    return accept(PROMISES["bt-privacy"].fields[name], given, name, "bt-privacy")
 
 
 def matrices(given: Any) -> dict[str, dict[str, Any]] | None:

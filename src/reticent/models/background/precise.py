@@ -13,6 +13,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from reticent.exact import ratio_of
 from reticent.models.background.distances import Distances
 from reticent.models.background.margin import units
 from reticent.models.background.weights import WHOLE, Bandwidth
@@ -37,12 +38,14 @@ def weight(column: Column, kernel: str, i: int, j: int) -> Decimal:
     if kernel == "uniform":
         return Decimal(1)
     if kernel == "gaussian":
-        return (-_decimal(Fraction(9, 2) * x * x)).exp()
-    return _decimal(1 - (x if kernel == "triangular" else x * x))
+        return (-decimal(Fraction(9, 2) * x * x)).exp()
+    return decimal(1 - (x if kernel == "triangular" else x * x))
 
 
-def _decimal(x: Fraction) -> Decimal:
-    return Decimal(x.numerator) / Decimal(x.denominator)
+def decimal(x: Fraction) -> Decimal:
+    """The nearest decimal of the context's digits."""
+    numerator, denominator = ratio_of(x)
+    return Decimal(numerator) / Decimal(denominator)
 
 
 def priors(

@@ -10,7 +10,7 @@ A zero denominator cannot arise: every point is in the table and has weight 1 fo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -22,6 +22,7 @@ from reticent.models.background.weights import Weights, is_equality, is_whole
 from reticent.table.cells import pack
 
 ROOM = 1 << 25  # doubles that a contraction may hold: 256 MB, and as much again for a copy
+PAIRS_AT_ONCE = 1 << 25  # pairs looked at in one call of compiled code: between calls a time limit can end it
 PAIRS = 1 << 39  # pairs of points, times axes, that are looked at at most
 
 
@@ -149,8 +150,10 @@ class Priors:
         number = _numbers(known, held.codes[:, self.keys], lengths)
         code = np.zeros(len(number), np.int64) if axis is None else held.codes[:, axis].astype(np.int64)
         found = np.empty((len(number), table.shape[2]))
-        places = np.column_stack([number, code, place]).astype(np.int64)
-        last_axis(np.ascontiguousarray(places), row_of, weight, np.ascontiguousarray(table), found)
+        places = np.ascontiguousarray(np.column_stack([number, code, place]).astype(np.int64))
+        table = np.ascontiguousarray(table)
+        for here in _cut(np.full(len(places), weight.shape[1] * table.shape[2]), PAIRS_AT_ONCE):
+            last_axis(places[here], row_of, weight, table, found[here])
         return found
 
     @cached_property
@@ -200,13 +203,25 @@ class Priors:
         found = np.zeros((len(order), held.values))
         codes = np.ascontiguousarray(held.codes[order][:, live], np.int32)
         windows = np.ascontiguousarray(self.windows, np.int64)
-        all_pairs(codes, np.ascontiguousarray(base), flat, windows, first, np.ascontiguousarray(entries), found)
+        base, entries = np.ascontiguousarray(base), np.ascontiguousarray(entries)
+        for here in _cut(windows[:, 1] - windows[:, 0], PAIRS_AT_ONCE):
+            all_pairs(codes, base, flat, windows[here], first, entries, here.start, found[here])
         return found[rank]
 
     def table(self) -> np.ndarray:
         """(points, values): prior beliefs, by the route chosen."""
         found = self.contracted() if self.route.name == "contraction" else self.paired()
         return found / found.sum(axis=1, keepdims=True)
+
+
+def _cut(lengths: np.ndarray, most: int) -> Iterator[slice]:
+    """Cut rows into slices whose lengths add up to no more than `most`, or that have one row."""
+    until = np.append(0, np.cumsum(lengths))
+    start = 0
+    while start < len(lengths):
+        stop = max(int(np.searchsorted(until, until[start] + most, side="right")) - 1, start + 1)
+        yield slice(start, stop)
+        start = stop
 
 
 def _apply(weight: np.ndarray, dense: np.ndarray) -> np.ndarray:

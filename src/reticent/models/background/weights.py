@@ -19,6 +19,7 @@ from math import exp
 
 import numpy as np
 
+from reticent.exact import ratio_of
 from reticent.models.background.distances import Distances
 
 KERNELS = ("epanechnikov", "uniform", "triangular", "gaussian")
@@ -48,8 +49,9 @@ def weigh(distances: Distances, bandwidth: Bandwidth, kernel: str) -> np.ndarray
         return np.eye(size)
     apart, which = np.unique(distances.parts, return_inverse=True)
     assert not isinstance(bandwidth, str)
-    reach = distances.unit * bandwidth.numerator
-    found = [_weight(int(d) * bandwidth.denominator, reach, kernel) for d in apart.tolist()]
+    numerator, denominator = ratio_of(bandwidth)
+    reach = distances.unit * numerator
+    found = [_weight(int(d) * denominator, reach, kernel) for d in apart.tolist()]
     weights = np.array(found)[which.reshape(-1)].reshape(size, size)
     np.fill_diagonal(weights, 1.0)
     return weights

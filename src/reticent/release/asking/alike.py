@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from reticent.release.asking.axis import Axis
 from reticent.release.asking.condition import Condition
+from reticent.release.asking.independent import convert_to_doubles
 from reticent.release.asking.laid import Laid
 from reticent.release.asking.pieces import Pieces
 from reticent.release.asking.rows import DENSE
@@ -13,27 +16,100 @@ from reticent.release.asking.rows import DENSE
 Triple = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
-def met(cells: Laid, values: Axis, condition: Condition | None) -> np.ndarray:
-    """(cells, pieces of the sensitive column): whether rows of a cell, whose columns are exact, meet the condition with such a value."""
+@dataclass(frozen=True, eq=False)
+class Meeting:
+    """(cells, pieces of the sensitive column): whether rows of a cell may meet the condition with such a value, whether they must,
+    and what share of them is taken to; the first two are one where columns are exact."""
+
+    may: np.ndarray
+    must: np.ndarray
+    share: np.ndarray
+
+    @property
+    def certain(self) -> bool:
+        return self.may is self.must
+
+    def only(self, kept: np.ndarray) -> Meeting:
+        """No value that is not kept, by cell and piece, is selected."""
+        if self.certain:
+            may = self.may & kept
+            return Meeting(may, may, may.astype(float))
+        return Meeting(self.may & kept, self.must & kept, self.share * kept)
+
+    def of(self, cells: np.ndarray) -> Meeting:
+        may = self.may[cells]
+        return Meeting(may, may if self.certain else self.must[cells], self.share[cells])
+
+
+def met(cells: Laid, values: Axis, condition: Condition | None) -> Meeting:
+    """Which rows meet the condition with which value; a published value that stands for others may or may not."""
     pieces = Pieces.of((*cells.axes, values), condition)
-    found = pieces.added(cells.cells, {axis.name: axis.may.astype(float) for axis in cells.axes}, values.name) > 0
-    return np.broadcast_to(found, (cells.many, values.pieces)).copy()
+    covered = {axis.name: axis.may.astype(float) for axis in cells.axes}
+    shape = (cells.many, values.pieces)
+    may = np.broadcast_to(pieces.added(cells.cells, covered, values.name) > 0, shape).copy()
+    if all((axis.may.sum(axis=1) == 1).all() for axis in cells.axes):
+        return Meeting(may, may, may.astype(float))
+    unmet = np.broadcast_to(pieces.added(cells.cells, covered, values.name, unmet=True) > 0, shape)
+    shares = {axis.name: axis.share for axis in cells.axes}
+    share = np.broadcast_to(pieces.added(cells.cells, shares, values.name), shape)
+    return Meeting(may, ~unmet & may, np.clip(share, 0.0, 1.0))
 
 
-def numbers_in(cells: Laid, column: str) -> tuple[np.ndarray, np.ndarray]:
-    """The number of each cell in an exact column, and which are missing."""
+@dataclass(frozen=True, eq=False)
+class Numbers:
+    """The number of each cell in a column: its ends, what it is taken to be, and which are missing.  One array, where it is exact."""
+
+    low: np.ndarray
+    high: np.ndarray
+    mean: np.ndarray
+    missing: np.ndarray
+    whole: bool = False
+
+    def of(self, cells: np.ndarray) -> Numbers:
+        low = self.low[cells]
+        if self.exact:
+            return Numbers(low, low, low, self.missing[cells], self.whole)
+        return Numbers(low, self.high[cells], self.mean[cells], self.missing[cells], self.whole)
+
+    @property
+    def exact(self) -> bool:
+        return self.low is self.high
+
+    def times(self, kept: np.ndarray) -> list[np.ndarray]:
+        """What tells cells apart: 0 for those that are not kept."""
+        ends = [self.low] if self.exact else [self.low, self.high, self.mean]
+        return [np.where(kept, end, 0) for end in ends]
+
+
+def numbers_in(cells: Laid, column: str) -> Numbers:
+    """The numbers of cells in a column that is exact, or whose published values stand for others."""
     axis = next(axis for axis in cells.axes if axis.name == column)
     label = cells.cells[column]
     piece = axis.may.argmax(axis=1)[label]
-    if axis.low is None or axis.mean is None:
-        return np.zeros(len(label), np.int64), axis.null[piece]
-    numbers = axis.low if axis.low.dtype.kind == "i" else axis.mean
-    return numbers[label, piece], axis.null[piece]
+    if axis.low is None or axis.high is None or axis.mean is None:
+        none = np.zeros(len(label), np.int64)
+        return Numbers(none, none, none, axis.null[piece])
+    if (axis.may.sum(axis=1) == 1).all() and (axis.low == axis.high)[axis.may].all():
+        numbers = axis.low if axis.low.dtype.kind == "i" else axis.mean
+        exact = numbers[label, piece]
+        return Numbers(exact, exact, exact, axis.null[piece], exact.dtype.kind == "i")
+    held = axis.may & ~axis.null
+    low = np.where(held, convert_to_doubles(axis.low), np.inf).min(axis=1)[label]
+    high = np.where(held, convert_to_doubles(axis.high), -np.inf).max(axis=1)[label]
+    weight = axis.share * held
+    total = np.maximum(weight.sum(axis=1), 1e-300)
+    mean = ((weight * np.where(held & np.isfinite(axis.mean), axis.mean, 0)).sum(axis=1) / total)[label]
+    missing = ~held.any(axis=1)[label]
+    low, high = (np.where(missing, 0.0, end) for end in (low, high))
+    return Numbers(low, high, mean, missing, axis.low.dtype.kind == "i")
 
 
-def kinds_of(meets: np.ndarray, number: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+def kinds_of(meets: Meeting, number: Numbers | None) -> tuple[np.ndarray, np.ndarray]:
     """The first cell of each row type, and the row type of each cell."""
-    signs = meets.astype(float) if number is None else np.column_stack([meets, np.where(meets.any(axis=1), number, 0)])
+    parts = [meets.may] if meets.certain else [meets.may, meets.must, meets.share]
+    signs = np.column_stack(parts).astype(float)
+    if number is not None:
+        signs = np.column_stack([signs, *number.times(np.asarray(meets.may.any(axis=1)))])
     _, first, kind = np.unique(signs, axis=0, return_index=True, return_inverse=True)
     return first, kind.reshape(-1)
 

@@ -15,7 +15,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from reticent.release.asking.condition import NULL, TESTS, Atom, Truth
+from reticent.deadline import check_deadline
+from reticent.release.asking.condition import AMONG, NULL, TESTS, Atom, Truth, list_constants
+
+FAR = (1 << 63) - 1  # where whole numbers end that may be anything
+COUNTED = 1e10  # steps from zero within which decimals are counted one by one
+ROUGHLY = 1e-6  # of a step: how far off a decimal may be for its being a double
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,9 +78,20 @@ def _least(array: np.ndarray) -> Any:
     return -np.inf if array.dtype.kind == "f" else np.iinfo(array.dtype).min
 
 
-def of_values(name: str, code: np.ndarray, values: pl.Series, asked: Iterable[Atom],
-              covered: tuple[np.ndarray, np.ndarray, int] | None = None) -> Axis:  # fmt: skip
-    """A column of listed values: each its own label, or labels that cover (label, value) pairs; a null in the list is a value too."""
+def of_values(
+    name: str,
+    code: np.ndarray,
+    values: pl.Series,
+    asked: Iterable[Atom],
+    covered: tuple[np.ndarray, np.ndarray, int] | None = None,
+    weight: np.ndarray | None = None,
+    endless: tuple[int | None, int | None] = (None, None),
+) -> Axis:
+    """A column of listed values: each its own label, or labels that cover (label, value) pairs; a null in the list is a value too.
+
+    `weight` is how much of its label each pair has.  `endless` are the places of values that stand for all that lie below them, and
+    above.
+    """
     null = values.is_null().to_numpy() if values.null_count() else np.zeros(len(values), bool)
     truths = {atom: _of_series(atom, values, null) for atom in asked}
     label, value, labels = (
@@ -84,11 +100,22 @@ def of_values(name: str, code: np.ndarray, values: pl.Series, asked: Iterable[At
     ends = None
     if values.dtype.is_numeric():
         numbers = numbers_of(values)
-        low, high = _around(numbers) if values.dtype.is_integer() else (numbers, numbers)
+        widened = values.dtype.is_integer() or values.dtype.is_decimal()
+        low, high = _around(numbers) if widened else (numbers, numbers)
+        low, high = _unlimited(low, endless[0], -1), _unlimited(high, endless[1], 1)
         ends = (low[value], high[value], numbers[value].astype(float))
-    weight = np.ones(len(label))
-    weight[null[value] & (np.bincount(label, minlength=labels)[label] > 1)] = 0
+    if weight is None:
+        weight = np.ones(len(label))
+        weight[null[value] & (np.bincount(label, minlength=labels)[label] > 1)] = 0
     return merged(name, code, truths, null, label, value, labels, weight, ends)
+
+
+def _unlimited(ends: np.ndarray, at: int | None, sign: int) -> np.ndarray:
+    if at is None:
+        return ends
+    found = ends.copy()
+    found[at] = sign * (np.inf if ends.dtype.kind == "f" else FAR)
+    return found
 
 
 def numbers_of(values: pl.Series) -> np.ndarray:
@@ -105,8 +132,13 @@ def _around(whole: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _of_series(atom: Atom, values: pl.Series, null: np.ndarray) -> Truth:
+    check_deadline()
     if atom.test == NULL:
         return null, ~null
+    if atom.test == AMONG:
+        listed = set(atom.value)
+        true = np.array([value in listed for value in values.to_list()], bool) & ~null
+        return true, ~true & ~null
     met = TESTS[atom.test](pl.col("v"), pl.lit(atom.value)).fill_null(False)
     true = values.alias("v").to_frame().select(met).to_series().to_numpy().astype(bool)
     return true, ~true & ~null
@@ -114,19 +146,34 @@ def _of_series(atom: Atom, values: pl.Series, null: np.ndarray) -> Truth:
 
 @dataclass(frozen=True, eq=False)
 class Stretches:
-    """Labels on a line: both ends, included; `missing` the null alone, `anything` any number or none."""
+    """Labels on a line: both ends, included; `missing` the null alone, `anything` any number between the ends, or none.
+
+    Where a row is taken to lie, all places alike, is `begin` to `end`: narrower than the ends where these say how far it may be.
+    """
 
     lower: np.ndarray
     upper: np.ndarray
     missing: np.ndarray
     anything: np.ndarray
     whole: bool  # the line has whole numbers only
-    span: tuple[float, float] | None  # where anything is spread when it has to be
+    begin: np.ndarray
+    end: np.ndarray
+    absent: float = 0.0  # of `anything`, the share that is taken to be missing
+    step: float | None = None  # of numbers that are not whole, how far apart they are taken to be
+
+    @classmethod
+    def between(cls, ends: tuple[Any, Any], *, whole: bool, null: bool) -> Stretches:
+        """One label that covers all numbers between two ends, each None where there is none, and a missing one if `null`."""
+        far = FAR if whole else np.inf
+        low, high = (-far if ends[0] is None else ends[0], far if ends[1] is None else ends[1])
+        kind = np.int64 if whole else np.float64
+        lower, upper = np.array([low], kind), np.array([high], kind)
+        return cls(lower, upper, np.zeros(1, bool), np.array([null]), whole, lower, upper)
 
 
 def of_stretches(name: str, code: np.ndarray, line: Stretches, asked: Sequence[Atom]) -> Axis:
     """A column of numbers or moments, published as ranges.  Fine pieces: each constant, each gap between two, and the null."""
-    constants = sorted({atom.value for atom in asked if atom.test != NULL})
+    constants = sorted(set(list_constants(asked)))
     rank = {value: 2 * at + 1 for at, value in enumerate(constants)}
     fine = 2 * len(constants) + 2  # the null last
     null = np.arange(fine) == fine - 1
@@ -135,7 +182,11 @@ def of_stretches(name: str, code: np.ndarray, line: Stretches, asked: Sequence[A
         if atom.test == NULL:
             truths[atom] = (null, ~null)
             continue
-        true = np.asarray(TESTS[atom.test](np.arange(fine), rank[atom.value])) & ~null
+        if atom.test == AMONG:
+            true = np.zeros(fine, bool)
+            true[[rank[value] for value in atom.value]] = True
+        else:
+            true = np.asarray(TESTS[atom.test](np.arange(fine), rank[atom.value])) & ~null
         truths[atom] = (true, ~true & ~null)
     lower, upper, weight, mean = _cut(line, constants)
     inside = np.concatenate([lower <= upper, (line.missing | line.anything)[:, None]], axis=1)
@@ -145,8 +196,21 @@ def of_stretches(name: str, code: np.ndarray, line: Stretches, asked: Sequence[A
         np.concatenate([array, np.zeros((len(lower), 1), array.dtype)], axis=1)[label, piece]
         for array in (lower, upper, mean)
     ]
-    weights = np.concatenate([weight, line.missing[:, None].astype(float)], axis=1)[label, piece]
+    weight, absent = _weigh_missing(line, weight, inside)
+    weights = np.concatenate([weight, absent[:, None]], axis=1)[label, piece]
     return merged(name, code, truths, null, label, piece, len(lower), weights, (pad[0], pad[1], pad[2]))
+
+
+def _weigh_missing(line: Stretches, weight: np.ndarray, inside: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The weight of each piece of each label, and beside them that of a missing value."""
+    total = weight.sum(axis=1)
+    unknown = line.anything & ~(total > 0)  # nothing says where: all pieces alike
+    weight = np.where(
+        unknown[:, None], inside[:, :-1] / np.maximum(inside[:, :-1].sum(axis=1, keepdims=True), 1), weight
+    )
+    total = weight.sum(axis=1)
+    share = min(line.absent, 1 - 1e-9)
+    return weight, np.where(line.missing, 1.0, np.where(line.anything, total * share / (1 - share), 0.0))
 
 
 def _cut(line: Stretches, constants: Sequence[Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -163,26 +227,50 @@ def _cut(line: Stretches, constants: Sequence[Any]) -> tuple[np.ndarray, np.ndar
             opened.append(False)
         before = value
     lower, upper, measure, mean = ([] for _ in range(4))
-    low, high = _spread(line)
     for begin, end, open_ in zip(begins, ends, opened, strict=True):
+        check_deadline()
         a, b = _within(line.lower, line.upper, begin, end, open_, line.whole)
         lower.append(a)
         upper.append(b)
-        c, d = (np.asarray(side, float) for side in _within(low, high, begin, end, open_, line.whole))
-        size = np.where(d >= c, d - c + (1 if line.whole else 0), 0)
-        if not line.whole:
-            size = np.where((low == high) & (c <= d), 1.0, size)
-        measure.append(np.where(np.isfinite(size), size, 0))
+        c, d = _within(line.begin, line.end, begin, end, open_, line.whole)
+        measure.append(_count_whole_numbers(c, d) if line.whole else _decimals(line, c, d, begin, end, open_))
+        c, d = np.asarray(c, float), np.asarray(d, float)
         bounded = np.isfinite(c) & np.isfinite(d)  # a range that has none of the piece may have infinite ends, crossed
         mean.append(np.where(bounded, c, 0) / 2 + np.where(bounded, d, 0) / 2)
     a, b, c, d = (np.array(side).T.reshape(len(line.lower), -1) for side in (lower, upper, measure, mean))
     return a, b, c, d
 
 
-def _spread(line: Stretches) -> tuple[np.ndarray, np.ndarray]:
-    if line.span is None:
-        return line.lower, line.upper
-    return (np.where(line.anything, line.span[0], line.lower), np.where(line.anything, line.span[1], line.upper))
+def _count_whole_numbers(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """How many whole numbers lie between two ends: subtracted as they are, since doubles do not hold all that are large."""
+    known = (low > -FAR) & (high < FAR) & (high >= low)
+    return np.where(
+        known, np.where(known, high, 0).astype(np.uint64) - np.where(known, low, 0).astype(np.uint64) + np.uint64(1), 0
+    ).astype(float)
+
+
+def _decimals(line: Stretches, low: Any, high: Any, begin: Any, end: Any, opened: bool) -> np.ndarray:
+    """How much of each label a piece has: numbers that are `step` apart are counted; without a step, its length.
+
+    Beyond what doubles tell apart, a length in steps serves as well.
+    """
+    low, high = np.asarray(low, float), np.asarray(high, float)
+    some = (high >= low) & np.isfinite(low) & np.isfinite(high)
+    with np.errstate(invalid="ignore", over="ignore"):
+        if line.step is None:
+            size = np.where(line.begin == line.end, 1.0, high - low)
+            return np.where(some & np.isfinite(size), size, 0.0)
+        first, last = low / line.step, high / line.step
+        coarse = np.maximum(np.abs(first), np.abs(last)) > COUNTED
+        length = np.maximum(last - first, 0.0) + (0.0 if opened else 1.0)
+        first, last = np.ceil(first - ROUGHLY), np.floor(last + ROUGHLY)
+        if opened and begin is not None:
+            first = np.maximum(first, np.floor(float(begin) / line.step + ROUGHLY) + 1)
+        if opened and end is not None:
+            last = np.minimum(last, np.ceil(float(end) / line.step - ROUGHLY) - 1)
+        size = np.where(coarse, length, np.maximum(last - first + 1, 0.0))
+        size = np.where(line.begin == line.end, 1.0, size)
+    return np.where(some & np.isfinite(size), size, 0.0)
 
 
 def _within(low: np.ndarray, high: np.ndarray, begin: Any, end: Any, opened: bool, whole: bool) -> tuple[Any, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any
@@ -18,11 +18,12 @@ TESTS: dict[str, Callable[[Any, Any], Any]] = {
     ">=": lambda a, b: a >= b,
 }
 NULL = "is null"
+AMONG = "among"  # a list of values: one atom, however long the list is
 
 
 @dataclass(frozen=True, slots=True)
 class Atom:
-    """A column compared with one value, or asked whether it is missing."""
+    """A column compared with one value, or with a tuple of them (AMONG), or asked whether it is missing."""
 
     column: str
     test: str
@@ -60,6 +61,17 @@ def atoms(condition: Condition | None) -> Iterator[Atom]:
     elif condition is not None:
         for part in condition.parts:
             yield from atoms(part)
+
+
+def list_constants(asked: Iterable[Atom]) -> list[Any]:
+    """The values that a column is compared with."""
+    found: list[Any] = []
+    for atom in asked:
+        if atom.test == AMONG:
+            found.extend(atom.value)
+        elif atom.test != NULL:
+            found.append(atom.value)
+    return found
 
 
 def judged(condition: Condition, of: Callable[[Atom], Truth]) -> Truth:

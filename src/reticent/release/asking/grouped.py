@@ -10,11 +10,11 @@ import polars as pl
 
 from reticent.errors import BundleDamaged
 from reticent.release.answer import NOTHING, Answer
-from reticent.release.asking.alike import Triple, counted, kinds_of, marked, met, numbers_in
+from reticent.release.asking.alike import Meeting, Numbers, Triple, counted, kinds_of, marked, met, numbers_in
 from reticent.release.asking.assignment import Groups
 from reticent.release.asking.axis import Axis, numbers_of, of_values
 from reticent.release.asking.condition import Condition
-from reticent.release.asking.independent import between, extreme, tidy
+from reticent.release.asking.independent import Uncertain, add_unpublished_count, answer, between, extreme, tidy
 from reticent.release.asking.laid import Laid, by_column, laid
 from reticent.release.asking.matched import Pairs
 from reticent.release.asking.rows import Listed, Rows, remembered
@@ -38,8 +38,23 @@ class Grouped:
     among: np.ndarray | None = None  # where these are some of the groups of the release: which
     merged: dict[bytes, Triple] = field(default_factory=dict)  # `held` as the last question saw it
     selections: dict[bytes, Selection] = field(default_factory=dict)  # of values, by the last question
+    views: dict[int, Grouped] = field(default_factory=dict)  # over other rows
 
-    def answer(self, condition: Condition | None, aggregate: str, column: str | None, likely: Likely) -> Answer:
+    def over(self, rows: Rows) -> Grouped:
+        """The same groups, their rows being read otherwise: as they are published, or as what they stand for."""
+        if rows is self.rows:
+            return self
+        return self.views.setdefault(id(rows), replace(self, rows=rows, merged={}, selections={}, views={}))
+
+    def answer(
+        self,
+        condition: Condition | None,
+        aggregate: str,
+        column: str | None,
+        likely: Likely,
+        beside: Uncertain | None = None,
+    ) -> Answer:
+        """`beside` are rows without a group, of which nothing is published."""
         spare = self.spare  # first, because it refuses what was forged
         sensitive = str(self.values.name)
         asked = by_column(condition)
@@ -51,22 +66,24 @@ class Grouped:
         )
         meets = met(cells, values, condition)
         if column == sensitive:
-            meets &= ~values.null
+            meets = meets.only(~values.null[None, :])
         number = None
         if column is not None and column != sensitive:
-            number, missing = numbers_in(cells, column)
-            meets[missing] = False
-        if aggregate == "count" and (same := _one_for_all(meets)) is not None:
-            return self._count(cells, np.asarray(meets.any(axis=1)), same[values.may.argmax(axis=1)], likely)
+            number = numbers_in(cells, column)
+            meets = meets.only(~number.missing[:, None])
+        if aggregate == "count" and meets.certain and (same := _one_for_all(meets.may)) is not None:
+            found = self._count(cells, np.asarray(meets.may.any(axis=1)), same[values.may.argmax(axis=1)], likely)
+            return add_unpublished_count(found, beside)
         kinds, kind = kinds_of(meets, number)
-        met_by = meets[kinds]
-        held = None if number is None else number[kinds]
+        held = None if number is None else number.of(kinds)
         own = numbers_of(self.values) if column == sensitive and values.low is not None else None
-        part, rows = self._part(cells, kind, meets, values)
+        part, rows = self._part(cells, kind, meets.may, values)
         if not part.many:
+            if beside is not None:
+                return answer(beside, aggregate)
             return Answer(0, 0, 0) if aggregate == "count" else NOTHING
         left = spare if part.among is None else spare[part.among]
-        return part._answer(rows, left, met_by, values, held, own, aggregate, likely)
+        return part._answer(rows, left, meets.of(kinds), values, held, own, aggregate, likely, beside)
 
     def _count(self, cells: Laid, inside: np.ndarray, wanted: np.ndarray, likely: Likely) -> Answer:
         """How many of the rows of some cells hold a value that is wanted: of each group, what its numbers alone say."""
@@ -148,22 +165,33 @@ class Grouped:
             )
         return values.astype(np.int64) - self.people
 
-    def _answer(self, rows: Triple, spare: np.ndarray, meets: np.ndarray, values: Axis, held: np.ndarray | None, number: np.ndarray | None,
-                aggregate: str, likely: Likely) -> Answer:  # fmt: skip
+    def _answer(
+        self,
+        rows: Triple,
+        spare: np.ndarray,
+        meets: Meeting,
+        values: Axis,
+        held: Numbers | None,
+        number: np.ndarray | None,
+        aggregate: str,
+        likely: Likely,
+        beside: Uncertain | None,
+    ) -> Answer:
         piece = values.may.argmax(axis=1)
         pairs = self._pairs(rows, spare, meets, piece, held, number)
         of = likely.chances(pairs.groups.rows, pairs.groups.values, self.among)
-        selected = meets[of.kind, piece[of.value]]
+        selected = meets.share[of.kind, piece[of.value]]
         weight = of.rows * of.chance * selected
         if aggregate == "count":
             least, most = pairs.count()
-            return Answer(between(tidy(float(weight.sum())), least, most), least, most)
-        ends = pairs.ends(aggregate)
+            return add_unpublished_count(Answer(between(tidy(float(weight.sum())), least, most), least, most), beside)
+        ends = pairs.ends(aggregate, beside)
         if ends is None:
-            return NOTHING
-        worth = number[of.value] if number is not None else held[of.kind] if held is not None else weight
-        whole = np.issubdtype(worth.dtype, np.integer) and aggregate != "avg"
-        lower, upper = ((round(end) if whole else float(end)) for end in ends)
+            return NOTHING if beside is None else answer(beside, aggregate)
+        worth = number[of.value] if number is not None else held.mean[of.kind] if held is not None else weight
+        of_values_alone = number is not None and np.issubdtype(number.dtype, np.integer)
+        whole = (of_values_alone or (held is not None and held.whole)) and aggregate != "avg"
+        lower, upper = (None if not np.isfinite(end) else round(end) if whole else float(end) for end in ends)
         estimate = _estimated(aggregate, worth.astype(float), weight, of, selected)
         return Answer(between(estimate, lower, upper), lower, upper)
 
@@ -171,20 +199,19 @@ class Grouped:
         self,
         rows: Triple,
         left: np.ndarray,
-        meets: np.ndarray,
+        meets: Meeting,
         piece: np.ndarray,
-        held: np.ndarray | None,
+        held: Numbers | None,
         number: np.ndarray | None,
     ) -> Pairs:
         """By row type and published value, from row type and value; published values that are alike count as the first of them."""
-        each = meets[:, piece]  # (row types, values)
-        until = np.concatenate([np.zeros((len(each), 1), np.int64), np.cumsum(each, axis=1)], axis=1)
-        inside = until[:, self.last + 1] - until[:, self.first]
-        may, spare = inside > 0, inside < (self.last - self.first + 1)
+        each = meets.may[:, piece]  # (row types, values)
+        may = self._inside(each) > 0
+        surely = each if meets.certain else meets.must[:, piece]
+        spare = self._inside(surely) < (self.last - self.first + 1)
         if number is None:
-            low = high = np.broadcast_to(
-                (np.zeros(len(each)) if held is None else held)[:, None].astype(float), may.shape
-            )
+            ends = (np.zeros(len(each)),) * 2 if held is None else (held.low, held.high)
+            low, high = (np.broadcast_to(end[:, None].astype(float), may.shape) for end in ends)
         else:
             low, high = (self._ends(each, number.astype(float), sign) for sign in (1, -1))
         low, high = np.where(may, low, 0.0), np.where(may, high, 0.0)
@@ -199,6 +226,11 @@ class Grouped:
                 self.merged, sort.tobytes(), 1, lambda: counted(self.held[0], sort[self.held[1]], self.held[2])
             )
         return Pairs(Groups(rows, (group, first[kind], many), self.many, left), may, spare, low, high)
+
+    def _inside(self, each: np.ndarray) -> np.ndarray:
+        """(row types, published values): how many of the values that each stands for are marked."""
+        until = np.concatenate([np.zeros((len(each), 1), np.int64), np.cumsum(each, axis=1)], axis=1)
+        return until[:, self.last + 1] - until[:, self.first]
 
     @cached_property
     def in_order(self) -> bool:
@@ -222,12 +254,11 @@ def _one_for_all(meets: np.ndarray) -> np.ndarray | None:
     return None if not len(inside) or (inside != inside[0]).any() else inside[0]
 
 
-def _estimated(
-    aggregate: str, worth: np.ndarray, weight: np.ndarray, of: Chances, selected: np.ndarray
-) -> float | None:
+def _estimated(aggregate: str, worth: np.ndarray, weight: np.ndarray, of: Chances, share: np.ndarray) -> float | None:
     if not weight.sum() > 0:
         return None
     if aggregate in ("sum", "avg"):
         total = float(weight @ worth)
         return total if aggregate == "sum" else total / float(weight.sum())
-    return extreme(worth[selected], of.chance[selected], of.rows[selected], aggregate)
+    selected = share > 0
+    return extreme(worth[selected], (of.chance * share)[selected], of.rows[selected], aggregate)

@@ -14,13 +14,15 @@ point of a row's box to be alike.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
+from reticent.exact import ratio_of
 from reticent.release.answer import NOTHING, Answer
+from reticent.release.asking.axis import FAR
 from reticent.release.asking.pieces import Pieces
-from reticent.release.asking.rows import FAR
 
 ROUNDING = 2.0**-52
 
@@ -36,6 +38,9 @@ class Uncertain:
     low: np.ndarray | None = None
     high: np.ndarray | None = None
     parts: tuple[np.ndarray, np.ndarray] | None = None  # (alike, pieces): share and mean value at each piece
+    unpublished: int = (
+        0  # how many of the last of them are of rows that are not published, of which nothing is expected
+    )
 
     @classmethod
     def of(cls, pieces: Pieces, cells: dict[str, np.ndarray], rows: np.ndarray, column: str | None) -> Uncertain:
@@ -67,6 +72,45 @@ class Uncertain:
             (expected, axis.mean[label]),
         )
 
+    def joined(self, other: Uncertain | None) -> Uncertain:
+        """These rows and others, of which nothing is expected: what is not published is not estimated here."""
+        if other is None:
+            return self
+        low, high = _append_ends(self.low, other.low), _append_ends(self.high, other.high)
+        parts = None
+        if self.parts is not None and other.parts is not None:
+            share, mean = self.parts
+            parts = (np.vstack([share, np.zeros((1, share.shape[1]))]), np.vstack([mean, np.zeros((1, mean.shape[1]))]))
+        return Uncertain(
+            np.append(self.rows, other.rows),
+            np.append(self.share, 0.0),
+            np.append(self.may, other.may),
+            np.append(self.must, other.must),
+            low,
+            high,
+            parts,
+            unpublished=1,
+        )
+
+
+def _append_ends(ends: np.ndarray | None, others: np.ndarray | None) -> np.ndarray | None:
+    """Ends of both, as whole numbers where both are."""
+    if ends is None or others is None:
+        return None
+    if ends.dtype.kind == others.dtype.kind:
+        return np.append(ends, others)
+    return np.append(convert_to_doubles(ends), convert_to_doubles(others))
+
+
+def convert_to_doubles(ends: np.ndarray) -> np.ndarray:
+    """Whole numbers as doubles, without end where they have none."""
+    if ends.dtype.kind == "f":
+        return ends
+    found = ends.astype(float)
+    found[ends >= FAR] = np.inf
+    found[ends <= -FAR] = -np.inf
+    return found
+
 
 def _kept(
     pieces: Pieces, cells: dict[str, np.ndarray], weights: dict[str, np.ndarray], column: str, many: int
@@ -97,6 +141,14 @@ def answer(found: Uncertain, aggregate: str) -> Answer:
     return Answer(between(_expected(found, aggregate), lower, upper), lower, upper)
 
 
+def add_unpublished_count(found: Answer, beside: Uncertain | None) -> Answer:
+    """A count of published rows, and rows beside them that may or must be counted too."""
+    if beside is None or found.lower is None or found.upper is None:
+        return found
+    least, most = (int(beside.rows[side].sum()) for side in (beside.must, beside.may))
+    return Answer(found.estimate, found.lower + least, found.upper + most)
+
+
 def _sum(rows: np.ndarray, must: np.ndarray, value: np.ndarray, sign: int) -> Any:
     taken = must | (value * sign < 0)
     if not taken.any():
@@ -118,11 +170,33 @@ def _avg(rows: np.ndarray, must: np.ndarray, value: np.ndarray, sign: int) -> An
     first = max(int(must.sum()) - 1, 0)
     best = first + int(np.argmin((total / number)[first:] * sign))
     chosen = order[: best + 1]
-    many = int(rows[chosen].sum())
     if value.dtype.kind != "f":
-        return float((rows * value.astype(object))[chosen].sum() / many)
+        return round_to_double(_exact_mean(rows[order].tolist(), value[order].tolist(), first, best, sign), -sign)
+    many = int(rows[chosen].sum())
     parts = (rows * value)[chosen]
-    return float(parts.sum()) / many - sign * ROUNDING * (len(parts) + 2) * float(np.abs(parts).sum()) / many
+    return float(parts.sum()) / many - sign * 2 * ROUNDING * (len(parts) + 2) * float(np.abs(parts).sum()) / many
+
+
+def _exact_mean(rows: list[int], value: list[int], first: int, best: int, sign: int) -> Fraction:
+    """The best mean of rows in order, those up to `first` being taken whatever they are; `best` is where doubles found it."""
+    many = sum(rows[: best + 1])
+    total = sum(row * number for row, number in zip(rows[: best + 1], value, strict=False))
+    while best > first and value[best] * many * sign > total * sign:
+        many, total = many - rows[best], total - rows[best] * value[best]
+        best -= 1
+    while best + 1 < len(rows) and value[best + 1] * many * sign < total * sign:
+        best += 1
+        many, total = many + rows[best], total + rows[best] * value[best]
+    return Fraction(total, many)
+
+
+def round_to_double(value: Fraction, sign: int) -> float:
+    """The nearest double that is not less (sign 1), or not more (sign -1)."""
+    numerator, denominator = ratio_of(value)
+    found = numerator / denominator
+    if (Fraction(found) - value) * sign < 0:
+        found = float(np.nextafter(found, sign * np.inf))
+    return found
 
 
 def _extreme(aggregate: str, must: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[Any, Any]:
@@ -132,7 +206,7 @@ def _extreme(aggregate: str, must: np.ndarray, low: np.ndarray, high: np.ndarray
 
 
 def _endless(value: np.ndarray) -> bool:
-    return bool((~np.isfinite(value)).any() if value.dtype.kind == "f" else (np.abs(value) >= FAR).any())
+    return bool((~np.isfinite(value)).any() if value.dtype.kind == "f" else ((value >= FAR) | (value <= -FAR)).any())
 
 
 def _known(end: Any) -> Any:
@@ -160,12 +234,28 @@ def _expected(found: Uncertain, aggregate: str) -> float | None:
     share, mean = found.parts
     weight = found.rows[:, None] * share
     held = weight > 0
-    if not held.any() or not np.isfinite(mean[held]).all():
+    if not held.any():
+        return _expect_of_nobody(found, aggregate)
+    if not np.isfinite(mean[held]).all():
         return None
     if aggregate in ("sum", "avg"):
         total = float((weight[held] * mean[held]).sum())
         return total if aggregate == "sum" else total / float(weight[held].sum())
     return extreme(mean[held], share[held], np.broadcast_to(found.rows[:, None], share.shape)[held], aggregate)
+
+
+def _expect_of_nobody(found: Uncertain, aggregate: str) -> float | None:
+    """Of rows that may be selected and are not expected to be: as if those that may be were, their numbers in the middle."""
+    assert found.low is not None and found.high is not None and found.parts is not None
+    kept = found.may & (found.rows > 0)
+    kept[len(kept) - found.unpublished :] = False
+    low, high = (convert_to_doubles(side[kept]) for side in (found.low, found.high))
+    if aggregate == "sum" or not kept.any() or not (np.isfinite(low) & np.isfinite(high)).all():
+        return None
+    middle = low / 2 + high / 2
+    if aggregate == "avg":
+        return float(middle @ found.rows[kept] / found.rows[kept].sum())
+    return float(middle.min() if aggregate == "min" else middle.max())
 
 
 def extreme(value: np.ndarray, chance: np.ndarray, times: np.ndarray, aggregate: str) -> float | None:

@@ -8,14 +8,15 @@ least threshold that some matching keeps.  They are over the tables in which som
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from reticent.release.asking.assignment import Groups, best, summed_best
+from reticent.release.asking.independent import Uncertain, convert_to_doubles, round_to_double
 
 ROUNDING = 2.0**-50
 HELD = 2.0**53  # doubles hold every whole number that is less
@@ -40,17 +41,21 @@ class Pairs:
         most, least = (summed_best(self.groups, worth)[0] for worth in worths)
         return round(-least), round(most)
 
-    def ends(self, aggregate: str) -> tuple[Any, Any] | None:
-        """The least and the greatest; None where no table selects a row."""
-        if not self.count()[1]:
+    def ends(self, aggregate: str, beside: Uncertain | None = None) -> tuple[Any, Any] | None:
+        """The least and the greatest; None where no table selects a published row.  Infinite where a number has no end."""
+        least, most = self.count()
+        if not most:
             return None
         turned = self.turned()
         if aggregate == "max":
-            return self.least_max(), self.top()
-        if aggregate == "min":
-            return -turned.top(), -turned.least_max()
-        ask: Callable[[Pairs], float] = Pairs.most_sum if aggregate == "sum" else Pairs.most_avg
-        return -ask(turned), ask(self)
+            found = self.least_max(), self.top()
+        elif aggregate == "min":
+            found = -turned.top(), -turned.least_max()
+        elif aggregate == "sum":
+            found = -turned.most_sum(), self.most_sum()
+        else:
+            return -turned.most_avg(Unpublished.of(beside, -1)), self.most_avg(Unpublished.of(beside, 1))
+        return found if beside is None else join_ends(aggregate, found, beside, always=least > 0)
 
     def chosen(self, worth: np.ndarray, number: np.ndarray, *, eager: bool = False) -> tuple[float, int, float]:
         """The best worth, how many pairs it selects, and what their numbers sum to; a pair that need not be is selected where it pays."""
@@ -62,6 +67,8 @@ class Pairs:
         return float(value), round(rows), float(total)
 
     def most_sum(self) -> float:
+        if not np.isfinite(self.high[self.may]).all():
+            return np.inf
         value, rows, _ = self.chosen(self.high.astype(float), self.high)
         return self.rounded(value if rows else self.one_at_least())
 
@@ -80,15 +87,25 @@ class Pairs:
             found = max(found, float(number[at]) + float(best(rest, worth)[0].sum()))
         return found
 
-    def most_avg(self) -> float:
-        """From the mean of some table upwards."""
+    def most_avg(self, unpublished: Unpublished | None = None) -> float:
+        """From the mean of some table upwards; of unpublished rows all are taken that raise it, or none."""
+        if not np.isfinite(self.high[self.may]).all() or (
+            unpublished is not None and not np.isfinite(unpublished.high)
+        ):
+            return np.inf
         _, rows, total = self.chosen(np.ones(self.high.shape), self.high, eager=True)
-        mean = total / rows
+        more = 0.0
+        if unpublished is not None and unpublished.must:
+            rows, more = rows + unpublished.rows, unpublished.total
+        mean = (total + more) / rows
         while True:
             _, many, other = self.chosen(self.high - mean, self.high)
-            if not many or other / many <= mean:
-                return self.rounded(total) / rows
-            mean, rows, total = other / many, many, other
+            added = 0.0
+            if unpublished is not None and (unpublished.must or unpublished.high > mean):
+                many, added = many + unpublished.rows, unpublished.total
+            if not many or (other + added) / many <= mean:
+                return round_mean_up(Fraction(self.rounded(total)) + _round_up(more), rows)
+            mean, rows, total, more = (other + added) / many, many, other, added
 
     def top(self) -> float:
         row, value = self.groups.together
@@ -120,6 +137,68 @@ class Pairs:
         if (numbers == np.rint(numbers)).all() and most * rows < HELD:
             return value
         return value + (rows + 4) * ROUNDING * most * (len(self.groups.rows[2]) + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Unpublished:
+    """So many rows whose number is at most `high`; all of them are selected if they `must` be, else any number of them."""
+
+    rows: int
+    must: bool
+    high: float
+
+    @property
+    def total(self) -> float:
+        return self.rows * self.high
+
+    @classmethod
+    def of(cls, beside: Uncertain | None, sign: int) -> Unpublished | None:
+        if beside is None or beside.low is None or beside.high is None:
+            return None
+        end = float(convert_to_doubles(beside.high if sign > 0 else beside.low)[0]) * sign
+        return cls(int(beside.rows[0]), bool(beside.must[0]), _outwards(end, np.inf))
+
+
+def join_ends(aggregate: str, found: tuple[Any, Any], beside: Uncertain, *, always: bool) -> tuple[Any, Any]:
+    """SUM, MIN or MAX of published rows, whose ends are known where one of them is selected, and of rows beside them.
+
+    `always`: a published row is selected in every table.
+    """
+    low, high = (Unpublished.of(beside, sign) for sign in (-1, 1))
+    assert low is not None and high is not None
+    if aggregate == "sum":
+        return -_most_sum(-found[0], low, always), _most_sum(found[1], high, always)
+    if aggregate == "max":
+        return -_least_end(-found[0], low, always), max(found[1], high.high)
+    return -max(-found[0], low.high), _least_end(found[1], high, always)
+
+
+def _most_sum(most: float, unpublished: Unpublished, always: bool) -> float:
+    if not (np.isfinite(most) and np.isfinite(unpublished.high)):
+        return np.inf
+    taken = unpublished.must or unpublished.high > 0
+    more = _round_up(unpublished.total) if taken else Fraction(0)
+    alone = more if taken else Fraction(unpublished.high)
+    both = Fraction(most) + more
+    return round_mean_up(both if always else max(both, alone))
+
+
+def _round_up(total: float) -> Fraction:
+    """A product of doubles, rounded up unless it is a whole number that doubles hold."""
+    exact = abs(total) < HELD and total == round(total)
+    return Fraction(total if exact else float(np.nextafter(total + abs(total) * ROUNDING, np.inf)))
+
+
+def round_mean_up(value: Fraction, rows: int = 1) -> float:
+    """The least double that is not less than a sum, or than a mean of so many rows."""
+    return round_to_double(value / rows, 1)
+
+
+def _least_end(end: float, unpublished: Unpublished, always: bool) -> float:
+    """Of MIN the upper end (of MAX the lower, turned): where published rows are selected, others need not be, or lie as high."""
+    if unpublished.must:
+        return min(end, unpublished.high) if always else unpublished.high
+    return end if always else max(end, unpublished.high)
 
 
 def _outwards(end: float, beyond: float) -> float:

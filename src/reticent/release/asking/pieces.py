@@ -8,6 +8,7 @@ from math import prod
 
 import numpy as np
 
+from reticent.deadline import check_deadline
 from reticent.errors import RequestError
 from reticent.release.asking.axis import Axis
 from reticent.release.asking.condition import Atom, Condition, Truth, judged
@@ -67,6 +68,7 @@ class Pieces:
         found = np.empty((many, tail))
         step = max(ROOM // max(met.size, 1), 1)
         for start in range(0, many, step):
+            check_deadline()
             here = slice(start, start + step)
             held = met.reshape(1, -1)
             for name in order:

@@ -5,26 +5,38 @@ its variance is the mean of w(y)^2 less s(x)^2, and w(y)^2 - (M^-1 s^2)(y) is an
 section 5, where s is an indicator).  AVG is a ratio; its error is that of the scores off the mean, to the first order.
 A handful of rows cannot tell its own spread (eight rows may all show one value): as much weight as 30 rows have is given to the spread
 that the same score has over all published rows.
+
+An interval asks each possible truth how far from it the estimate would lie (`spread`): the variance of a row is u(x) of its true value
+x, and where so many more rows are selected than were estimated, so many more have the u of selected values.  A mean's is Fieller's.
+
+Whatever was redrawn, a person's value is one of the manifest's list: bounds are over all of these (`bounds_of_any_value`), and an
+answer that mentions the sensitive column without depending on it is as certain as one that does not.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import polars as pl
 
 from reticent.errors import RequestError
 from reticent.release.answer import Answer
-from reticent.release.asking.axis import numbers_of, of_values
+from reticent.release.asking.axis import Axis, numbers_of, of_values
 from reticent.release.asking.condition import Condition
+from reticent.release.asking.independent import Uncertain, answer
 from reticent.release.asking.laid import by_column, laid
 from reticent.release.asking.pieces import Pieces
+from reticent.release.asking.put import Put
 from reticent.release.asking.rows import Combined, Rows
 from reticent.release.reconstruction import Reconstruction
+from reticent.release.spread import Spread
 
 BORROWED = 30  # rows
 SEEN = "seen"
+TINY = 1e-9  # a share that differs by less from 0 or 1 is one that was rounded
 NOBODY = "Nobody is estimated to be in the selection: there is no average."
 
 
@@ -35,7 +47,12 @@ class Scores:
     selected: np.ndarray
     number: np.ndarray
     combined: Combined
-    cut: bool  # a label is selected in part
+    cut: bool  # a label is selected in part, or a number lies somewhere in a range
+
+    def depend_on_value(self, aggregate: str) -> bool:
+        """Whether what is asked of some row is not the same for every value that it may hold."""
+        asked = {"count": [self.selected], "sum": [self.number]}.get(aggregate, [self.selected, self.number])
+        return any(bool(_vary(score).any()) for score in asked)
 
     @property
     def of_row(self) -> np.ndarray:
@@ -53,18 +70,59 @@ class Scores:
         piece = axis.may.argmax(axis=1)
         share = {one.name: one.share * (~one.null if one.name == column else 1) for one in cells.axes}
         selected = np.broadcast_to(pieces.added(cells.cells, share, sensitive), (cells.many, axis.pieces))[:, piece]
-        number = selected
+        selected = np.where(np.abs(selected - np.round(selected)) < TINY, np.round(selected), selected)
+        number, ranged = selected, False
         if column == sensitive:
             selected = selected * ~axis.null[piece]
             number = selected * (numbers_of(values) if values.dtype.is_numeric() else 1)
         elif column is not None:
-            mean = next(one for one in cells.axes if one.name == column).mean
+            asked_axis = next(one for one in cells.axes if one.name == column)
+            mean = asked_axis.mean
             if mean is not None:
+                ranged = _is_ranged(asked_axis, cells.cells[column])
                 worth = share | {column: share[column] * np.where(np.isfinite(mean), mean, 0)}
                 number = np.broadcast_to(pieces.added(cells.cells, worth, sensitive), (cells.many, axis.pieces))[
                     :, piece
                 ]
-        return cls(selected, number, cells.combined, bool(((selected > 1e-12) & (selected < 1 - 1e-12)).any()))
+        cut = ranged or bool(((selected > 0) & (selected < 1)).any())
+        return cls(selected, number, cells.combined, cut)
+
+
+def _vary(score: np.ndarray) -> np.ndarray:
+    """The row types whose score is another for other values."""
+    found: np.ndarray = np.ptp(score, axis=1) > 0
+    return found
+
+
+def _is_ranged(axis: Axis, label: np.ndarray) -> bool:
+    """Whether the number of some row lies anywhere between two ends."""
+    if axis.low is None or axis.high is None:
+        return False
+    return bool((axis.may & (axis.low < axis.high))[label].any())
+
+
+def bounds_of_any_value(put: Put, values: pl.Series, weight: np.ndarray | None = None) -> Answer:
+    """Guaranteed bounds where each person may have any value of the list; the estimate takes all values to be alike."""
+    sensitive = str(values.name)
+    asked = by_column(put.condition)
+    names = [name for name in dict.fromkeys([*asked, *([put.column] if put.column else [])]) if name != sensitive]
+    cells = laid(put.rows, put.condition, names)
+    anything = (np.zeros(len(values), np.int64), np.arange(len(values)), 1)
+    nowhere = np.zeros(0, np.int64)
+    axis = of_values(sensitive, nowhere, values, asked.get(sensitive, []), anything)
+    pieces = Pieces.of((*cells.axes, axis), put.condition)
+    of_cell = {**cells.cells, sensitive: np.zeros(cells.many, np.int64)}
+    rows = Uncertain.of(pieces, of_cell, cells.counted(weight), put.column)
+    return answer(rows.joined(put.beside), put.aggregate)
+
+
+def with_bounds(found: Answer, bounds: Answer) -> Answer:
+    """An estimate beside its guaranteed bounds; where these meet there is nothing left to estimate."""
+    if found.estimate is None:
+        return found
+    if bounds.lower is not None and bounds.lower == bounds.upper:
+        return Answer(bounds.lower, bounds.lower, bounds.upper, std_error=0.0)
+    return replace(found, lower=bounds.lower, upper=bounds.upper)
 
 
 def refuse_extremes(aggregate: str) -> None:
@@ -74,6 +132,27 @@ def refuse_extremes(aggregate: str) -> None:
             why="Its values were redrawn, and no single row says what a person has.",
             attempt="COUNT, SUM or AVG; or a question that leaves the sensitive column out.",
         )
+
+
+def fieller(center: float, people: float, variances: tuple[float, float, float], bounds: Answer | None) -> Spread:
+    """The spread of a mean: `variances` are those of the sum off the mean, of it together with the count, and of the count."""
+    off, both, count = variances
+    ends = None
+    if bounds is not None and bounds.lower is not None and bounds.upper is not None:
+        ends = float(bounds.lower), float(bounds.upper)
+    return Spread(center, off, -2 * both, count, people * people, ends)
+
+
+def covariances(
+    variance: Callable[[np.ndarray], float], first: np.ndarray, second: np.ndarray
+) -> tuple[float, float, float]:
+    """The variance of one score, its covariance with another, and the variance of that one, from a function of scores."""
+    alone, other = variance(first), variance(second)
+    if alone <= 0 or other <= 0:
+        return max(alone, 0.0), 0.0, max(other, 0.0)
+    scale = (alone / other) ** 0.5
+    both = (variance(first + scale * second) - variance(first - scale * second)) / (4 * scale)
+    return alone, both, other
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,9 +168,18 @@ class Redrawn:
     def inverse(self) -> np.ndarray:
         return self.model.inverse
 
-    def answer(self, condition: Condition | None, aggregate: str, column: str | None, *, by: str) -> Answer:
+    def answer(
+        self,
+        condition: Condition | None,
+        aggregate: str,
+        column: str | None,
+        *,
+        by: str,
+        scores: Scores | None = None,
+        bounds: Answer | None = None,
+    ) -> Answer:
         refuse_extremes(aggregate)
-        scores = Scores.of(self.rows, self.values, condition, column)
+        scores = scores or Scores.of(self.rows, self.values, condition, column)
         types, wide = scores.selected.shape
         if SEEN not in scores.combined.tallies:
             word = scores.of_row * wide + self.shown
@@ -103,12 +191,15 @@ class Redrawn:
             counts = self.model.maximise(seen)
             total = float((counts * score).sum())
         if aggregate != "avg":
-            return Answer(total, std_error=error)
+            return Answer(total, std_error=error, spread=self._spread(seen, score))
         people = float((counts * scores.selected).sum()) if by == "em" else self.total(seen, scores.selected)[0]
         if people < 0.5:
             return Answer(None, note=NOBODY)
-        _, error = self.total(seen, scores.number - scores.selected * (total / people))
-        return Answer(total / people, std_error=error / people)
+        off = scores.number - scores.selected * (total / people)
+        _, error = self.total(seen, off)
+        variances = covariances(lambda one: self._variance(seen, one), off, scores.selected)
+        spread = fieller(total / people, people, variances, bounds)
+        return Answer(total / people, std_error=error / people, spread=spread)
 
     def total(self, seen: np.ndarray, score: np.ndarray) -> tuple[float, float]:
         weight = score @ self.inverse.T
@@ -119,3 +210,59 @@ class Redrawn:
         selected = float(rows.sum())
         variance = (selected * own + BORROWED * overall) / (selected + BORROWED)
         return float((seen * weight).sum()), float(np.sqrt(max(variance, 0.0)))
+
+    def _spread(self, seen: np.ndarray, score: np.ndarray) -> Spread | None:
+        """Of a sum: the variance that it would have at other truths, more of which comes to the row types that are less certain."""
+        varying = _vary(score) & (seen.sum(axis=1) > 0)
+        center = self.total(seen, score)[0]
+        if not varying.any():
+            return None
+        seen, score = seen[varying], score[varying]
+        rows = seen.sum(axis=1)
+        share = self._likely(seen)
+        weight = score @ self.inverse.T
+        each = np.maximum(weight**2 @ self.model.matrix.T - score**2, 0.0)  # the variance of a row, by its true value
+        usual, mean = each @ share, score @ share
+        lift = slope_of(each, score, share)
+        found = (seen * weight).sum(axis=1) / rows
+        variance = rows * usual
+        if variance.sum() <= 0:
+            return None
+        part = variance / variance.sum()
+        constant = float((rows * (usual + lift * (found - mean))).sum())
+        return Spread(center, constant, float((part * lift).sum()))
+
+    def _variance(self, seen: np.ndarray, score: np.ndarray) -> float:
+        varying = _vary(score) & (seen.sum(axis=1) > 0)
+        if not varying.any():
+            return 0.0
+        seen, score = seen[varying], score[varying]
+        weight = score @ self.inverse.T
+        each = np.maximum(weight**2 @ self.model.matrix.T - score**2, 0.0)
+        return float(seen.sum(axis=1) @ (each @ self._likely(seen)))
+
+    def _likely(self, seen: np.ndarray) -> np.ndarray:
+        """How frequent each true value is among some rows: as these tell it, and as all rows do where these are few."""
+        kept = float(np.trace(self.model.matrix)) / len(self.values)
+        own, rows = self._inverted(seen), float(seen.sum()) * kept * kept
+        return (rows * own + BORROWED * self._overall) / (rows + BORROWED)
+
+    @cached_property
+    def _overall(self) -> np.ndarray:
+        wide = len(self.values)
+        every = np.bincount(self.shown, minlength=wide).astype(float)
+        return (self._inverted(every[None]) * len(self.shown) + 1) / (len(self.shown) + wide)
+
+    def _inverted(self, seen: np.ndarray) -> np.ndarray:
+        found = np.maximum(seen.sum(axis=0) @ self.inverse, 0.0)
+        return found / found.sum() if found.sum() > 0 else np.full(len(self.values), 1 / len(self.values))
+
+
+def slope_of(each: np.ndarray, score: np.ndarray, share: np.ndarray) -> np.ndarray:
+    """By how much the mean of `each` grows with the mean of a score, over values of these shares; 0 where the score is one."""
+    mean = score @ share
+    variance = score**2 @ share - mean**2
+    both = (each * score) @ share - (each @ share) * mean
+    return np.divide(
+        both, variance, out=np.zeros_like(both), where=variance > TINY * np.maximum(score**2 @ share, TINY)
+    )

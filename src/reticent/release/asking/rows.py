@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
 from typing import Any, TypeVar, cast
@@ -13,19 +14,28 @@ import polars as pl
 
 from reticent.errors import BundleDamaged, RequestError
 from reticent.kernels.group_order import by_group
-from reticent.release.asking.axis import Axis, Stretches, of_stretches, of_values
-from reticent.release.asking.condition import NULL, Atom
+from reticent.release.asking.axis import FAR, Axis, Stretches, of_values
+from reticent.release.asking.condition import Atom, list_constants
+from reticent.release.asking.source_values import (
+    AS_PUBLISHED,
+    find_limits,
+    is_closed,
+    list_other_values,
+    make_coded_axis,
+    make_line_axis,
+    widen_coded_ends,
+)
 from reticent.release.column_entry import ColumnEntry
-from reticent.release.reading.extent import Extent, Unreadable
+from reticent.release.reading.extent import Extent
 from reticent.release.reading.line import Line
 from reticent.release.reading.scale import scale
 from reticent.release.reading.tree import Tree
+from reticent.table.grammar import ANY
 from reticent.table.types import typed
 
 DENSE = 1 << 23  # how far apart numbers lie that are counted without sorting
 TEXTS = 1 << 16  # texts that are numbered by a list of them
 KEPT = 16  # axes that are kept for the next question
-FAR = 1 << 62  # where whole numbers end that may be anything
 Key = TypeVar("Key")
 Held = TypeVar("Held")
 
@@ -82,11 +92,22 @@ class Listed:
         return self.order[np.arange(int(size.sum())) + np.repeat(self.until[numbers] - before, size)]
 
 
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """How labels on a line are read: whether values at a top or bottom stand for those beyond; what share of `*` is missing; how far
+    apart decimals are taken to be."""
+
+    coded: bool
+    absent: float
+    step: float | None
+
+
 @dataclass(eq=False)
 class Rows:
     """`labels` are the columns that are published as labels; the others are exact.  Codes are found once for each column.
 
-    `combined` are the combinations of labels, by columns.
+    `coded` are the columns of which a published value may stand for others of the source; without it, values are taken as they are
+    published.  `combined` are the combinations of labels, by columns.  `people` is how many rows of the source each row stands for.
     """
 
     frame: pl.DataFrame
@@ -94,9 +115,21 @@ class Rows:
     numbered: dict[str, tuple[np.ndarray, pl.Series]] = field(default_factory=dict)
     combined: dict[tuple[str, ...], Combined] = field(default_factory=dict)
     axes: dict[tuple[str, tuple[Atom, ...]], Axis] = field(default_factory=dict)
+    coded: dict[str, ColumnEntry] = field(default_factory=dict)
+    people: np.ndarray | None = None
+    absent: dict[str, float] = field(
+        default_factory=dict
+    )  # of columns of ranges, the share of `*` that is taken to be missing
 
     def __len__(self) -> int:
         return len(self.frame)
+
+    @cached_property
+    def as_published(self) -> Rows:
+        """The same rows, values being taken as they are published."""
+        if not self.coded:
+            return self
+        return Rows(self.frame, self.labels, self.numbered, self.combined, people=self.people)
 
     def codes(self, name: str) -> tuple[np.ndarray, pl.Series]:
         """The number of each row's label or value, and the distinct ones."""
@@ -113,18 +146,53 @@ class Rows:
         return remembered(self.axes, (name, tuple(asked)), KEPT, make)
 
     def _axis(self, name: str, asked: Sequence[Atom]) -> Axis:
-        code, distinct = self.codes(name)
-        if name not in self.labels:
+        column_name = name.removeprefix(AS_PUBLISHED)
+        code, distinct = self.codes(column_name)
+        if column_name not in self.labels:
+            if name in self.coded:
+                return make_coded_axis(self.coded[name], code, distinct, asked)
             return of_values(name, code, distinct, asked)
         entry, texts = self.labels[name], distinct.to_list()
         try:
             column = scale(entry, texts)
             extents = column.read(texts)
+            absent = self._missing_share(entry) if isinstance(column, Line) else 0.0
             if isinstance(column, Line) and column.kind != "ordinal":
-                return _of_line(name, code, column, extents, asked)
-            return _of_members(entry, code, column, extents, asked)
+                how = _Reading(name in self.coded, absent, _find_step(texts))
+                return _of_line(entry, code, column, extents, asked, how)
+            return _of_members(entry, code, column, extents, asked, absent)
         except UNREADABLE:  # their words may quote a label
             raise BundleDamaged(f"A label of column {name!r} cannot be read by the manifest.") from None
+
+    def _missing_share(self, entry: ColumnEntry) -> float:
+        """Of rows labelled `*`, how many are taken to be missing: one of each group, for only then a range prints so.
+
+        A hierarchy prints it for other reasons too: there a missing value counts only where a label is missing.
+        """
+        if entry.name not in self.absent:
+            self.absent[entry.name] = self._count_missing_share(entry)
+        return self.absent[entry.name]
+
+    def _count_missing_share(self, entry: ColumnEntry) -> float:
+        if entry.hierarchy is not None and not entry.null:
+            return 0.0
+        anything = (self.frame[entry.name] == ANY).fill_null(False)
+        rows = int(anything.sum()) if self.people is None else int(self.people[anything.to_numpy()].sum())
+        if not rows:
+            return 0.0
+        return min(self.frame.filter(anything).select(list(self.labels)).n_unique() / rows, 1.0)
+
+
+def _find_step(labels: Iterable[str | None]) -> float:
+    """How far apart decimals are taken to be: one unit of the last digit that any label shows."""
+    digits = 0
+    for label in labels:
+        for whole, power in _DIGITS.findall(label or ""):
+            digits = max(digits, len(whole) - int(power or 0))
+    return float(10.0 ** -min(digits, 15))
+
+
+_DIGITS = re.compile(r"\.(\d+)(?:[eE]([-+]?\d{1,3}))?")
 
 
 def _short(shown: pl.Series) -> bool:
@@ -159,49 +227,102 @@ def _joined(shown: pl.Series, distinct: pl.Series) -> tuple[np.ndarray, pl.Serie
     return rows["number"].to_numpy(), distinct
 
 
-def _of_line(name: str, code: np.ndarray, line: Line, extents: Sequence[Extent], asked: Sequence[Atom]) -> Axis:
-    whole = line.kind == "date" or line.dtype.startswith(("Int", "UInt"))
+def _of_line(
+    entry: ColumnEntry,
+    code: np.ndarray,
+    line: Line,
+    extents: Sequence[Extent],
+    asked: Sequence[Atom],
+    how: _Reading,
+) -> Axis:
+    name, whole = entry.name, line.kind == "date" or line.dtype.startswith(("Int", "UInt"))
     if line.dtype == "UInt64" and any(e.form == "range" and 1 << 63 <= e.upper < 1 << 64 for e in extents):
         raise RequestError(
             f"Column {name!r} has ranges of whole numbers beyond 2^63, of which questions are not answered.",
             attempt="a question about other columns.",
         )
-    ranges = [(e.lower, e.upper) if e.form == "range" else (-FAR, FAR) if whole else (-np.inf, np.inf) for e in extents]
-    ends = np.array(ranges, np.int64 if whole else np.float64).reshape(-1, 2)
+    far = FAR if whole else np.inf
+    limits = find_limits(entry if how.coded else entry.at(top=None, bottom=None))
+    least, most = -far if limits[0] is None else limits[0], far if limits[1] is None else limits[1]
+    kind = np.int64 if whole else np.float64
+    ends = [(e.lower, e.upper) if e.form == "range" else (least, most) for e in extents]
+    lower, upper = (np.array(side, kind) for side in zip(*ends, strict=True)) if ends else (np.empty(0, kind),) * 2
+    spread = line.span or (least, most)
+    begins = [(e.lower, e.upper) if e.form == "range" else spread for e in extents]
+    begin, end = (np.array(side, kind) for side in zip(*begins, strict=True)) if begins else (np.empty(0, kind),) * 2
+    if line.dtype == "Float32":  # an end that prints as 0.3 is the number of this type that does
+        lower, upper = (side.astype(np.float32).astype(np.float64) for side in (lower, upper))
+    if line.dtype.startswith("Decimal"):
+        lower, upper = np.nextafter(lower, -np.inf), np.nextafter(upper, np.inf)
+    if how.coded:
+        lower, upper = widen_coded_ends(entry, lower, upper)
     stretches = Stretches(
-        ends[:, 0].copy(), ends[:, 1].copy(), np.array([e.form == "null" for e in extents], bool),
-        np.array([e.form == "any" for e in extents], bool), whole, line.span,
-    )  # fmt: skip
-    placed = {atom: atom if atom.test == NULL else replace(atom, value=_position(line, atom)) for atom in asked}
-    found = of_stretches(name, code, stretches, list(dict.fromkeys(placed.values())))
-    return replace(found, truth={atom: found.truth[at] for atom, at in placed.items()})
-
-
-def _position(line: Line, atom: Atom) -> Any:
-    if line.kind == "numeric":
-        return atom.value
-    try:
-        return line.positions([atom.value.isoformat() if hasattr(atom.value, "isoformat") else str(atom.value)])[0]
-    except Unreadable:
-        raise RequestError(f"{atom.column!r} is compared with a text that is no date.", attempt="a date.") from None
+        lower,
+        upper,
+        np.array([e.form == "null" for e in extents], bool),
+        np.array([e.form == "any" for e in extents], bool),
+        whole,
+        begin,
+        end,
+        how.absent,
+        None if whole else how.step,
+    )
+    return make_line_axis(entry, name, code, stretches, asked)
 
 
 def _of_members(
-    entry: ColumnEntry, code: np.ndarray, column: Line | Tree, extents: Sequence[Extent], asked: Sequence[Atom]
+    entry: ColumnEntry,
+    code: np.ndarray,
+    column: Line | Tree,
+    extents: Sequence[Extent],
+    asked: Sequence[Atom],
+    absent: float,
 ) -> Axis:
     known = typed(list(entry.order or ()) if isinstance(column, Line) else column.values(extents), entry.dtype)
-    open_ended = isinstance(column, Tree) and (not column.given or entry.built is not None)
-    others = _unlisted(known, asked) if open_ended else []
+    others = [] if isinstance(column, Line) or is_closed(entry) else list_other_values(known, asked)
     values = pl.concat([known, pl.Series([*others, None], dtype=known.dtype, strict=False)])
-    everything = np.arange(len(values))
     vague = entry.built is not None
-    members = [_members(extent, everything, len(known), vague) for extent in extents]
+    any_of = _weigh_any_label(entry, len(known), others, asked, absent if isinstance(column, Line) else None)
+    everything = np.arange(len(values))
+    members = [_members(extent, everything, vague) for extent in extents]
     label = np.repeat(np.arange(len(members)), [len(held) for held in members])
     value = np.fromiter(chain.from_iterable(members), np.int64, len(label))
-    return of_values(entry.name, code, values, asked, (label, value, len(members)))
+    weight = np.ones(len(label))
+    at = 0
+    for extent, held in zip(extents, members, strict=True):
+        if extent.form == "any":
+            weight[at : at + len(held)] = any_of
+        elif vague and extent.form == "leaves" and len(extent.leaves) > 1:
+            weight[at : at + len(held)] = np.isin(held, np.array(extent.leaves, np.int64))
+        at += len(held)
+    endless: tuple[int | None, int | None] = (None, None)
+    if others and known.dtype.is_numeric():
+        endless = (len(known), len(known) + len(others) - 1)
+    return of_values(entry.name, code, values, asked, (label, value, len(members)), weight, endless)
 
 
-def _members(extent: Extent, everything: np.ndarray, known: int, vague: bool) -> np.ndarray:
+def _weigh_any_label(
+    entry: ColumnEntry, known: int, others: Sequence[Any], asked: Sequence[Atom], absent: float | None
+) -> np.ndarray:
+    """How `*` is spread: over the known values alike; what no label shows counts as half a value, and a missing one as half too.
+
+    A missing one counts as a whole value where a label is missing, and not at all where all values are declared and no label is.
+    Of ordered values `absent` is its share: they print `*` only where somebody's is missing.
+    """
+    found = np.ones(known + len(others) + 1)
+    constants = set(list_constants(asked))
+    strange = np.array([value not in constants for value in others], bool)
+    found[known:-1] = np.where(strange, 0.5 / max(int(strange.sum()), 1), 0.0)
+    if absent is not None:
+        found[-1] = known * min(absent, 1 - 1e-9) / (1 - min(absent, 1 - 1e-9))
+    elif entry.null:
+        found[-1] = 1.0
+    else:
+        found[-1] = 0.0 if is_closed(entry) else 0.5
+    return found
+
+
+def _members(extent: Extent, everything: np.ndarray, vague: bool) -> np.ndarray:
     if extent.form == "null":
         return everything[-1:]
     if extent.form == "any":
@@ -211,17 +332,3 @@ def _members(extent: Extent, everything: np.ndarray, known: int, vague: bool) ->
     if vague and len(extent.leaves) > 1:  # the manifest lists only the published leaves of a hierarchy built from data
         return everything[:-1]
     return np.array(extent.leaves, np.int64)
-
-
-def _unlisted(known: pl.Series, asked: Iterable[Atom]) -> list[Any]:
-    """Values that no label shows and `*` may stand for: one for each way in which a constant can lie to it."""
-    constants = [atom.value for atom in asked if atom.test != NULL]
-    if known.dtype == pl.String:
-        around = ["", "\U0010ffff", *constants, *(f"{value}\x01" for value in constants)]
-    elif known.dtype.is_numeric():
-        around = [near for value in constants for near in (value - 1, value, value + 1)]
-        around = [near for near in around if not known.dtype.is_integer() or near == int(near)]
-    else:
-        around = constants
-    listed = set(known.to_list())
-    return [value for value in dict.fromkeys(around) if value not in listed]

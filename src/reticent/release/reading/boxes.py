@@ -23,6 +23,8 @@ from reticent.table.cells import Cells, distinct_rows
 from reticent.table.domain import Domain
 
 CHUNK = 256  # points looked at together
+POINTS_AT_ONCE = 1 << 17
+PAIRS_AT_ONCE = 4_000_000
 LARGE, SPARSE = (
     20_000_000,
     16,
@@ -121,6 +123,20 @@ class Boxes:
             return None
         regions = join(self.covers, self.label.T.astype(np.int64), points)
         return Pairs.of(*regions.pairs()) if regions.many * SPARSE <= len(points) * self.label.shape[1] else None
+
+    def list_pairs(self, points: np.ndarray) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
+        """Yield (point, box) of each box that covers a point, of some points after the other; points count from their first."""
+        labels = self.label.T.astype(np.int64)
+        starts = range(0, len(points), POINTS_AT_ONCE)
+        waiting = [slice(start, min(start + POINTS_AT_ONCE, len(points))) for start in reversed(starts)]
+        while waiting:
+            here = waiting.pop()
+            regions = join(self.covers, labels, points[here])
+            middle = (here.start + here.stop) // 2
+            if regions.many > PAIRS_AT_ONCE and here.start < middle:
+                waiting += [slice(middle, here.stop), slice(here.start, middle)]
+                continue
+            yield here, *regions.pairs()
 
     def memberships(
         self, points: np.ndarray, people: np.ndarray, nearest: int

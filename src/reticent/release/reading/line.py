@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, cast
 
 from reticent.release.reading.extent import EVERYTHING, NULL, Extent, Unreadable, number
-from reticent.table.grammar import ANY, parse
+from reticent.table.grammar import ANY, parse, parse_foreign
 from reticent.table.types import typed
 
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
@@ -43,8 +43,9 @@ class Line:
     def read(self, labels: Sequence[str | None]) -> list[Extent]:
         found: list[Extent | None] = [self._at_once(label) for label in labels]
         rest = [i for i, extent in enumerate(found) if extent is None]
-        ends = [parse(label)[1] for i in rest if (label := labels[i]) is not None]
-        if any(len(pair) > 2 for pair in ends):
+        parsed = parse_foreign if self.foreign else parse
+        ends = [parsed(label)[1] for i in rest if (label := labels[i]) is not None]
+        if not all(1 <= len(pair) <= 2 for pair in ends):
             raise Unreadable("a set on a line")
         lower, upper = self.positions([pair[0] for pair in ends]), self.positions([pair[-1] for pair in ends])
         for i, low, high in zip(rest, lower, upper, strict=True):

@@ -18,8 +18,9 @@ from reticent.release.manifest import ColumnEntry
 from reticent.release.reading.cover import Cover, cover
 from reticent.release.reading.extent import Extent, Unreadable
 from reticent.release.reading.line import Line
-from reticent.release.reading.scale import Scale, scale
+from reticent.release.reading.scale import Scale, scale, values_named
 from reticent.table.builders import build
+from reticent.table.grammar import ANY
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +39,7 @@ class Placed:
 def placed(entry: ColumnEntry, labels: Sequence[str | None], values: pl.Series, *, foreign: bool = False) -> Placed:
     """The distinct values of a table's column, and what each label of the published column covers of them."""
     entry = rebuilt(entry, values)
+    entry = _with_values(entry, labels, values) if foreign else entry
     column = scale(entry, labels, foreign=foreign)
     extents = column.read(labels)
     places = places_of(column, entry, values)
@@ -53,6 +55,23 @@ def placed(entry: ColumnEntry, labels: Sequence[str | None], values: pl.Series, 
         else:
             codes[i], size = size, size + 1
     return Placed(codes, size, [_codes(extent, known, code, size) for extent in extents])
+
+
+def _with_values(entry: ColumnEntry, labels: Sequence[str | None], values: pl.Series) -> ColumnEntry:
+    """A column of another tool's table whose labels are values where the other table holds the very same text.
+
+    `{a, b}` may be a set or what somebody wrote: it is no set where it occurs as a value.
+    """
+    if entry.type in ("numeric", "date", "ordinal") or entry.hierarchy is not None or entry.values is not None:
+        return entry
+    held = set(values.drop_nulls().cast(pl.String).to_list())
+    members = {
+        text
+        for label in labels
+        if label is not None and label != ANY and label not in held
+        for text in values_named(label, foreign=True)
+    }
+    return entry.at(values=sorted((held | members) - {ANY}))
 
 
 def rebuilt(entry: ColumnEntry, values: pl.Series, rows: Sequence[int] | None = None) -> ColumnEntry:

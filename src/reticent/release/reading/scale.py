@@ -18,7 +18,7 @@ from reticent.release.reading.extent import number as number
 from reticent.release.reading.line import Band, Line
 from reticent.release.reading.tree import Tree
 from reticent.release.trees import tree_of
-from reticent.table.grammar import ANY, parse
+from reticent.table.grammar import ANY, parse, parse_foreign
 from reticent.table.hierarchy import Hierarchy
 
 Scale = Line | Tree
@@ -73,7 +73,9 @@ def _tree(column: ColumnEntry, labels: Iterable[str | None], foreign: bool) -> T
     else:
         values = column.values
         if values is None:
-            values = sorted({text for label in labels if label not in (None, ANY) for text in _values(label, foreign)})
+            values = sorted(
+                {text for label in labels if label not in (None, ANY) for text in values_named(label, foreign)}
+            )
         tree = Hierarchy.flat(list(values) or [""])
     nodes: dict[str, list[tuple[int, int]]] = {}
     for label, first, last in zip(tree.labels, tree.first.tolist(), tree.last.tolist(), strict=True):
@@ -82,7 +84,7 @@ def _tree(column: ColumnEntry, labels: Iterable[str | None], foreign: bool) -> T
     return Tree(tree, bool(column.null), bool(given), {text: i for i, text in enumerate(tree.leaves)}, nodes, foreign)
 
 
-def _values(label: str, foreign: bool) -> tuple[str, ...]:
+def values_named(label: str, foreign: bool) -> tuple[str, ...]:
     """The values a label of a column without a hierarchy names."""
-    form, texts = parse(label)
+    form, texts = parse_foreign(label) if foreign else parse(label)
     return (label,) if foreign and form != "set" else texts

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from reticent.release.reading.extent import EVERYTHING, NULL, Extent, Unreadable
-from reticent.table.grammar import ANY, parse
+from reticent.table.grammar import ANY, parse, parse_foreign
 from reticent.table.hierarchy import Hierarchy
 
 
@@ -39,7 +39,7 @@ class Tree:
             return self._node(label)
         if label[0:1] == "{" and '"' not in label and (listed := self._plain_set(label)) is not None:
             return listed
-        form, texts = parse(label)
+        form, texts = parse_foreign(label) if self.foreign else parse(label)
         if form == "value" and not label.startswith('"') and label not in self.leaf and label in self.nodes:
             return self._node(label)
         if form == "range" or not all(text in self.leaf for text in texts):

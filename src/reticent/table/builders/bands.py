@@ -14,6 +14,7 @@ from math import floor
 from typing import Any
 
 from reticent.errors import HierarchyError
+from reticent.exact import is_whole, ratio_of
 from reticent.table.builders.built import ROOT, BuiltHierarchy, Values, exactly, without_idle_levels
 
 
@@ -117,14 +118,14 @@ def _counts(groups: Any) -> list[int]:
 
 
 def _whole(numbers: Sequence[Fraction]) -> bool:
-    return all(number.denominator == 1 for number in numbers)
+    return all(map(is_whole, numbers))
 
 
 def _text(number: Fraction) -> str:
     """A decimal where there is one."""
-    if number.denominator == 1:
-        return str(number.numerator)
-    rest = number.denominator
+    if is_whole(number):
+        return str(number)
+    rest = ratio_of(number)[1]
     for factor in (2, 5):
         while rest % factor == 0:
             rest //= factor

@@ -1,0 +1,79 @@
+"""All attacks on a release, the cheap ones first, within a budget of CPU seconds; those left out are named with the reason."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from time import process_time
+from typing import Any
+
+from reticent.attacks import ATTACKS, run_attack
+from reticent.attacks.seen import share_sightings
+from reticent.errors import RequestError, SourceError
+from reticent.step import Progress, Step
+from reticent.time_limit import TimeLimitReached, run_within
+
+LEAST_SECONDS = 60.0
+TIMES_FIRST = 40
+"""CPU seconds that a series has where no budget is given; more where the first attack, which reads the source, takes long."""
+
+
+@dataclass(frozen=True, eq=False)
+class Series:
+    """What attacks found, in the catalogue's order, and the names of those that were not tried, by the reason."""
+
+    outcomes: tuple[Any, ...]
+    skipped: Mapping[str, list[str]] = field(default_factory=dict)
+
+
+def run_attacks(
+    release: Any,
+    source: Any,
+    names: Iterable[str],
+    *,
+    missing: tuple[str, ...] = (),
+    roles: Mapping[str, Any] | None = None,
+    how: Callable[[str], Mapping[str, Any]] = lambda name: {},
+    budget: float | None = None,
+    control: bool = True,
+    progress: Progress = lambda step: None,
+) -> Series:
+    """Try the attacks of these names, those of lower cost first; `how` gives the options of each.
+
+    The attacks share one reading of the source.  An attack that has not ended when the budget is used is stopped, and those after it
+    are not begun.
+    """
+    roles = roles or {"job": None, "quasi": None, "sensitive": None, "hierarchy": None}
+    chosen = sorted(names, key=lambda name: ATTACKS[name].cost)
+    outcomes: dict[str, Any] = {}
+    skipped: dict[str, list[str]] = {}
+    shared: dict[str, Any] = {}
+    began, limit = process_time(), budget
+    with share_sightings():
+        for at, name in enumerate(chosen):
+            progress(Step(f"attacking as {name}", at / len(chosen)))
+            given = source if ATTACKS[name].needs_source else None
+
+            def attempt(name: str = name, given: Any = given) -> Any:
+                options = dict(how(name))
+                return run_attack(
+                    release, given, name, missing=missing, roles=roles, how=options, control=control, shared=shared
+                )
+
+            started = process_time()
+            try:
+                left = float("inf") if limit is None else limit - (started - began)
+                outcomes[name] = attempt() if left == float("inf") else run_within(left, attempt)
+            except TimeLimitReached:
+                skipped.setdefault(_for_want_of_time(limit or 0.0), []).append(name)
+            except SourceError:  # what cannot be read is not a reason to leave one attack out
+                raise
+            except RequestError as error:
+                skipped.setdefault(error.what, []).append(name)
+            if limit is None:
+                limit = max(LEAST_SECONDS, TIMES_FIRST * (process_time() - started))
+    return Series(tuple(outcomes[name] for name in ATTACKS if name in outcomes), skipped)
+
+
+def _for_want_of_time(seconds: float) -> str:
+    return f"The budget of {seconds:,.0f} CPU s was used: a greater one (--budget) tries what is left."

@@ -1,0 +1,453 @@
+"""Could the source's people have been put into the published groups?
+
+A release whose values stand apart from its rows shows, of each group, how often each combination of the other columns occurs
+(`published`) and how often each sensitive value (`listed`); the source says how many people with a combination have a value
+(`held`).  The groups are honest only if numbers x[combination, group, value] exist that add up to all three.  That is a
+three-dimensional transportation problem, NP-hard in general, and easy in nearly every release:
+
+1. What follows at once is fixed: people of one combination who share a value, or who are all in one group; groups with one value
+   or one combination left.  Nothing is left where combinations are unique.
+2. Values are given to the rows of each group and exchanged until every combination has the values of its people
+   (`kernels/value_exchanges`).  What is found is counted again: it proves that an assignment exists.
+3. Where none is found, bounds on every x are tightened until nothing changes, which proves that there is none if they
+   cross; then a search tries every value of each x, within a budget.
+
+Where all of that ends without an answer, the answer is "undecided".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from reticent.kernels import value_exchanges
+
+EXISTS, NONE, UNDECIDED = "exists", "none", "undecided"
+MAX_ROWS = 1 << 24  # rows whose values are exchanged
+MAX_PAIRS = 1 << 28  # pairs of rows in one group, over all groups
+MAX_TRIPLES = 1 << 20  # numbers whose bounds are tightened
+MAX_PASSED = 1 << 22  # pairs of a row and a value of its group
+MAX_SEARCH_TRIPLES = 1 << 12
+MAX_ROUNDS = 200
+FIRST_LOOKS = 1 << 21  # pairs of rows that are looked at before anything else is tried
+LOOKS_PER_ROW = 1 << 10
+MAX_LOOKS = 1 << 25
+LOOKS_PER_PATH = 1 << 15
+PATH_STEPS = 1 << 13
+SEARCH_NODES = 600
+SEARCH_WORK = 1 << 21  # numbers whose bounds are tightened in a search, each time anew
+
+
+@dataclass(frozen=True, eq=False)
+class Tally:
+    """How many rows have each pair of codes; pairs are distinct, and no count is zero."""
+
+    first: np.ndarray
+    second: np.ndarray
+    count: np.ndarray
+
+    @classmethod
+    def add_up(cls, first: np.ndarray, second: np.ndarray, count: np.ndarray) -> Tally:
+        """Add up the counts of equal pairs."""
+        width = int(second.max(initial=-1)) + 1
+        keys, place = np.unique(first.astype(np.int64) * width + second, return_inverse=True)
+        total = np.zeros(len(keys), np.int64)
+        np.add.at(total, place.reshape(-1), count)
+        kept = total != 0
+        keys = keys[kept]
+        return cls(keys // max(width, 1), keys % max(width, 1), total[kept])
+
+    def __len__(self) -> int:
+        return len(self.count)
+
+    def select(self, chosen: np.ndarray) -> Tally:
+        return Tally(self.first[chosen], self.second[chosen], self.count[chosen])
+
+    def take_away(self, first: np.ndarray, second: np.ndarray, count: np.ndarray) -> Tally:
+        """What is left; a count may be negative."""
+        return Tally.add_up(
+            np.concatenate([self.first, first]),
+            np.concatenate([self.second, second]),
+            np.concatenate([self.count, -count]),
+        )
+
+
+class NoAssignment(Exception):
+    """A proof that no assignment exists."""
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """`published` counts rows by (combination, group), `listed` by (group, value), `held` people by (combination, value)."""
+
+    published: Tally
+    listed: Tally
+    held: Tally
+    combinations: int
+    groups: int
+    values: int
+
+    @classmethod
+    def of(cls, published: Tally, listed: Tally, held: Tally) -> Problem:
+        """Number the codes that occur from 0 on, if every group has as many rows as values and no combination lacks people."""
+        numbered = [
+            np.unique(np.concatenate(codes), return_inverse=True)
+            for codes in (
+                (published.first, held.first),
+                (published.second, listed.first),
+                (listed.second, held.second),
+            )
+        ]
+        sizes = [len(distinct) for distinct, _ in numbered]
+        codes = [place.reshape(-1) for _, place in numbered]
+        rows = len(published)
+        problem = cls(
+            Tally.add_up(codes[0][:rows], codes[1][:rows], published.count),
+            Tally.add_up(codes[1][rows:], codes[2][: len(listed)], listed.count),
+            Tally.add_up(codes[0][rows:], codes[2][len(listed) :], held.count),
+            *sizes,
+        )
+        problem.require_sums()
+        return problem
+
+    def require_sums(self) -> None:
+        if (problem_count := self.listed.count).min(initial=0) < 0 or self.held.count.min(initial=0) < 0:
+            raise NoAssignment(f"{int((problem_count < 0).sum())} values are listed too seldom")
+        in_group = _sum_by(self.published.second, self.published.count, self.groups)
+        if (in_group != _sum_by(self.listed.first, self.listed.count, self.groups)).any() or (self.spare < 0).any():
+            raise NoAssignment("groups have other numbers of rows and values, or more people than there are")
+
+    @property
+    def spare(self) -> np.ndarray:
+        """How many people of each combination are not published."""
+        people = _sum_by(self.held.first, self.held.count, self.combinations)
+        return people - _sum_by(self.published.first, self.published.count, self.combinations)
+
+    def replace(self, published: Tally, listed: Tally, held: Tally) -> Problem:
+        problem = Problem(published, listed, held, self.combinations, self.groups, self.values)
+        problem.require_sums()
+        return problem
+
+    def select(self, combinations: np.ndarray, groups: np.ndarray) -> Problem:
+        """The part of the problem with some combinations and groups, which no others share."""
+        return Problem.of(
+            self.published.select(combinations[self.published.first]),
+            self.listed.select(groups[self.listed.first]),
+            self.held.select(combinations[self.held.first]),
+        )
+
+
+def decide_assignment(published: Tally, listed: Tally, held: Tally) -> str:
+    """Decide whether the people could have been put into the groups: EXISTS, NONE or UNDECIDED.
+
+    Parameters: rows by (combination, group), rows by (group, value) and people by (combination, value).
+    """
+    try:
+        problem = fix_what_follows(Problem.of(published, listed, held))
+        return _decide(problem)
+    except NoAssignment:
+        return NONE
+
+
+def _decide(problem: Problem) -> str:
+    if not len(problem.published):
+        return EXISTS
+    rows = int(problem.published.count.sum())
+    in_group = _sum_by(problem.published.second, problem.published.count, problem.groups)
+    if rows > MAX_ROWS or float((in_group.astype(np.float64) ** 2).sum()) > MAX_PAIRS:
+        return UNDECIDED
+    exchange = Exchange(problem)
+    if exchange.run(FIRST_LOOKS + 8 * rows):
+        return EXISTS
+    undecided = False
+    parts = list(split_by(problem, exchange.combinations_with_excess()))
+    tightened = [tighten(part) for part in parts]
+    if exchange.run(min(FIRST_LOOKS + LOOKS_PER_ROW * rows, MAX_LOOKS)):
+        return EXISTS
+    for part, bounds in zip(parts, tightened, strict=True):
+        if bounds is None:
+            undecided = True
+            continue
+        found = search(bounds)
+        if found is None and Exchange(part).run(FIRST_LOOKS):
+            found = True
+        if found is False:
+            return NONE
+        undecided |= found is None
+    return UNDECIDED if undecided else EXISTS
+
+
+def fix_what_follows(problem: Problem) -> Problem:
+    """Take out people whose group and value follow at once, until nobody's does."""
+    for _ in range(MAX_ROUNDS):
+        before = len(problem.published)
+        for step in (_fix_combinations, _fix_groups):
+            if len(problem.published):
+                problem = step(problem)
+        if len(problem.published) == before:
+            break
+    if not len(problem.published) and len(problem.listed):
+        raise NoAssignment("values are left over")
+    return problem
+
+
+def _fix_combinations(problem: Problem) -> Problem:
+    """People of a combination who share a value, or of which all are in one group."""
+    published, listed, held = problem.published, problem.listed, problem.held
+    values = np.bincount(held.first, minlength=problem.combinations)
+    groups = np.bincount(published.first, minlength=problem.combinations)
+    one_value = values == 1
+    one_group = (groups == 1) & (problem.spare == 0) & ~one_value
+    value = np.zeros(problem.combinations, np.int64)
+    value[held.first] = held.second
+    group = np.zeros(problem.combinations, np.int64)
+    group[published.first] = published.second
+    rows, people = one_value[published.first], one_group[held.first]
+    if not rows.any() and not people.any():
+        unpublished = groups[held.first] == 0
+        return problem.replace(published, listed, held.select(~unpublished)) if unpublished.any() else problem
+    done = one_value | one_group | (groups == 0)
+    return problem.replace(
+        published.select(~done[published.first]),
+        listed.take_away(
+            np.concatenate([published.second[rows], group[held.first[people]]]),
+            np.concatenate([value[published.first[rows]], held.second[people]]),
+            np.concatenate([published.count[rows], held.count[people]]),
+        ),
+        held.select(~done[held.first]),
+    )
+
+
+def _fix_groups(problem: Problem) -> Problem:
+    """Rows of groups in which one value, or one combination, is left."""
+    published, listed, held = problem.published, problem.listed, problem.held
+    one_value = np.bincount(listed.first, minlength=problem.groups) == 1
+    one_combination = (np.bincount(published.second, minlength=problem.groups) == 1) & ~one_value
+    value = np.zeros(problem.groups, np.int64)
+    value[listed.first] = listed.second
+    combination = np.zeros(problem.groups, np.int64)
+    combination[published.second] = published.first
+    rows, entries = one_value[published.second], one_combination[listed.first]
+    if not rows.any() and not entries.any():
+        return problem
+    done = one_value | one_combination
+    return problem.replace(
+        published.select(~done[published.second]),
+        listed.select(~done[listed.first]),
+        held.take_away(
+            np.concatenate([published.first[rows], combination[listed.first[entries]]]),
+            np.concatenate([value[published.second[rows]], listed.second[entries]]),
+            np.concatenate([published.count[rows], listed.count[entries]]),
+        ),
+    )
+
+
+class Exchange:
+    """Rows with values that are exchanged within groups until no combination has more rows of a value than people."""
+
+    def __init__(self, problem: Problem):
+        self.problem = problem
+        published, listed, held = problem.published, problem.listed, problem.held
+        order = np.argsort(published.second, kind="stable")
+        count = published.count[order]
+        rows = np.zeros((int(count.sum()), 6), np.int32)
+        rows[:, 0] = np.repeat(published.first[order], count)
+        rows[:, 1] = np.repeat(published.second[order], count)
+        rows[:, 2] = np.repeat(listed.second, listed.count)
+        pairs = _possible_pairs(problem)
+        room = np.zeros(len(pairs), np.int64)
+        room[np.searchsorted(pairs, held.first * problem.values + held.second)] = held.count
+        cells = np.zeros((len(pairs), 5), np.int32)
+        cells[:, 0] = pairs // problem.values
+        cells[:, 1] = pairs % problem.values
+        cells[:, 2] = np.minimum(room, len(rows) + 1)
+        cells[:, 3] = -1
+        cells[:, 4] = room > 0
+        self._room = room
+        combinations = np.zeros((problem.combinations + 1, 2), np.int32)
+        combinations[:, 0] = np.searchsorted(cells[:, 0], np.arange(problem.combinations + 1))
+        combinations[:-1, 1] = np.bincount(held.first, minlength=problem.combinations)
+        self._rows, self._cells, self._combinations = rows, cells, combinations
+        sizes = np.bincount(rows[:, 1], minlength=problem.groups)
+        self._starts = np.append(0, np.cumsum(sizes)).astype(np.int32)
+        self._path = np.zeros((PATH_STEPS, 8), np.int32)
+        self._visited = np.zeros((4 * PATH_STEPS, 2), np.int64)
+        self._draws = 12345
+        self._marks = 0
+        seats = np.zeros((int(sizes.max(initial=0)) + 1, 5), np.int32)
+        if value_exchanges.seat_rows(rows, cells, combinations, self._starts, seats) >= 0:
+            raise NoAssignment("a group lists values that its people do not have")
+
+    def run(self, looks: int) -> bool:
+        """Exchange values, looking at so many pairs of rows; True if an assignment was found and counted again."""
+        state = np.array([self._draws, looks, LOOKS_PER_PATH, self._marks], np.int64)
+        excess = value_exchanges.exchange_values(
+            self._rows, self._cells, self._combinations, self._starts, self._path, self._visited, state
+        )
+        self._draws, self._marks = int(state[0]), int(state[3])
+        return excess == 0 and self._is_assignment()
+
+    def _is_assignment(self) -> bool:
+        problem = self.problem
+        combination, group = self._rows[:, 0].astype(np.int64), self._rows[:, 1].astype(np.int64)
+        value = self._cells[self._rows[:, 3], 1].astype(np.int64)
+        if (self._cells[self._rows[:, 3], 0] != combination).any():
+            return False
+        each = np.ones(len(value), np.int64)
+        listed = Tally.add_up(group, value, each)
+        wanted = problem.listed
+        people = np.bincount(self._rows[:, 3], minlength=len(self._cells))
+        return (
+            bool((people <= self._room).all())
+            and np.array_equal(listed.first, wanted.first)
+            and np.array_equal(listed.second, wanted.second)
+            and np.array_equal(listed.count, wanted.count)
+        )
+
+    def combinations_with_excess(self) -> np.ndarray:
+        return np.unique(self._cells[self._cells[:, 2] < 0, 0])
+
+
+def _possible_pairs(problem: Problem) -> np.ndarray:
+    """Pairs of a combination and a value, as one number each: those that people have, and those that a group has beside each other.
+
+    The latter stand for nobody, but values may pass through them while they are exchanged; they are left out where there
+    are too many.
+    """
+    held = problem.held.first * problem.values + problem.held.second
+    starts = np.searchsorted(problem.listed.first, np.arange(problem.groups + 1))
+    row, entry = _join_rows_with_values(problem.published, starts)
+    if len(row) > MAX_PASSED:
+        return held
+    passed = problem.published.first[row] * problem.values + problem.listed.second[entry]
+    return np.union1d(held, passed)
+
+
+def _join_rows_with_values(published: Tally, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Each entry of `published` beside each value that its group lists; nothing but the length where there are too many."""
+    entries = np.diff(starts)[published.second]
+    total = int(entries.sum())
+    if total > MAX_PASSED:
+        return np.broadcast_to(np.int64(0), total), np.broadcast_to(np.int64(0), total)
+    row = np.repeat(np.arange(len(published)), entries)
+    offset = np.arange(total) - np.repeat(np.cumsum(entries) - entries, entries)
+    return row, np.repeat(starts[published.second], entries) + offset
+
+
+def split_by(problem: Problem, combinations: np.ndarray) -> Iterator[Problem]:
+    """The connected parts of a problem that have some of these combinations; combinations are connected by groups."""
+    part = _label_components(problem)
+    of_group = np.zeros(problem.groups, np.int64)
+    of_group[problem.published.second] = part[problem.published.first]
+    for label in np.unique(part[combinations]).tolist():
+        yield problem.select(part == label, of_group == label)
+
+
+def _label_components(problem: Problem) -> np.ndarray:
+    """The least combination that each one is connected with."""
+    label = np.arange(problem.combinations)
+    combination, group = problem.published.first, problem.published.second
+    while True:
+        of_group = np.full(problem.groups, problem.combinations, np.int64)
+        np.minimum.at(of_group, group, label[combination])
+        lower = label.copy()
+        np.minimum.at(lower, combination, of_group[group])
+        lower = lower[lower]
+        if np.array_equal(lower, label):
+            return label
+        label = lower
+
+
+@dataclass(frozen=True, eq=False)
+class Bounds:
+    """Every x of a part with its least and greatest value; `lines[f][i]` is the sum of family f to which x[i] belongs.
+
+    The families are rows by (combination, group), rows by (group, value) and people by (combination, value); the sum of a
+    line lies between `least` and `most` of its family.
+    """
+
+    lines: tuple[np.ndarray, np.ndarray, np.ndarray]
+    least: tuple[np.ndarray, np.ndarray, np.ndarray]
+    most: tuple[np.ndarray, np.ndarray, np.ndarray]
+    low: np.ndarray
+    high: np.ndarray
+
+    def tighten(self, low: np.ndarray, high: np.ndarray) -> Bounds | None:
+        """Tighten bounds until nothing changes; None where they cross."""
+        low, high = low.copy(), high.copy()
+        for _ in range(MAX_ROUNDS):
+            changed = False
+            for line, least, most in zip(self.lines, self.least, self.most, strict=True):
+                lows = _sum_by(line, low, len(least))
+                highs = _sum_by(line, high, len(least))
+                if (lows > most).any() or (highs < least).any():
+                    return None
+                higher = np.maximum(low, (least - highs)[line] + high)
+                lower = np.minimum(high, (most - lows)[line] + low)
+                if (higher > lower).any():
+                    return None
+                changed = changed or bool((higher != low).any()) or bool((lower != high).any())
+                low, high = higher, lower
+            if not changed:
+                break
+        return Bounds(self.lines, self.least, self.most, low, high)
+
+
+def tighten(problem: Problem) -> Bounds | None:
+    """The bounds of a part, as tight as they follow from each other; None where there are too many to be looked at.
+
+    Raises NoAssignment where they cross.
+    """
+    published, listed, held = problem.published, problem.listed, problem.held
+    starts = np.searchsorted(listed.first, np.arange(problem.groups + 1))
+    row, entry = _join_rows_with_values(published, starts)
+    if len(row) > MAX_TRIPLES:
+        return None
+    keys = held.first * problem.values + held.second
+    wanted = published.first[row] * problem.values + listed.second[entry]
+    person = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    possible = keys[person] == wanted
+    row, entry, person = row[possible], entry[possible], person[possible]
+    most = np.minimum(np.minimum(published.count[row], listed.count[entry]), held.count[person])
+    lacking = np.maximum(held.count - problem.spare[held.first], 0)
+    start = Bounds(
+        (row, entry, person),
+        (published.count, listed.count, lacking),
+        (published.count, listed.count, held.count),
+        np.zeros(len(row), np.int64),
+        most,
+    )
+    bounds = start.tighten(start.low, start.high)
+    if bounds is None:
+        raise NoAssignment("the bounds of who may have which value cross")
+    return bounds
+
+
+def search(bounds: Bounds) -> bool | None:
+    """Try every value of each x, the narrowest first; None where the budget does not suffice."""
+    if int((bounds.low < bounds.high).sum()) > MAX_SEARCH_TRIPLES:
+        return None
+    waiting = [bounds]
+    for _ in range(min(SEARCH_NODES, SEARCH_WORK // len(bounds.low) + 1)):
+        if not waiting:
+            return False
+        here = waiting.pop()
+        room = here.high - here.low
+        if not room.any():
+            return True
+        place = int(np.where(room > 0, room, np.iinfo(np.int64).max).argmin())
+        lower, higher = here.high.copy(), here.low.copy()
+        lower[place] -= 1
+        higher[place] = here.high[place]
+        for low, high in ((here.low, lower), (higher, here.high)):
+            narrowed = here.tighten(low, high)
+            if narrowed is not None:
+                waiting.append(narrowed)
+    return None
+
+
+def _sum_by(codes: np.ndarray, count: np.ndarray, size: int) -> np.ndarray:
+    """The sum of the counts of each code, in whole numbers: sums in doubles are exact below 2^53."""
+    return np.bincount(codes, weights=count, minlength=size).astype(np.int64)

@@ -1,0 +1,241 @@
+"""What the parameters of every method and stage may be, by its name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+
+from reticent.catalogue.fields import (
+    AXES,
+    COLUMN,
+    FILL,
+    MAX_COLUMNS,
+    MAX_COUNT,
+    MAX_FAKES,
+    MAX_NUMBER,
+    MAX_VALUES,
+    WEIGHTS,
+    Field,
+    Relation,
+    people,
+)
+
+_SECONDS = 10**9
+_THREADS = 256
+_DECIMALS = 10**6  # parts of a retention probability
+
+METHOD_FIELDS: Mapping[str, Mapping[str, Field]] = {
+    "mondrian": {
+        "cuts": Field("choice", "how a cut is chosen", choices=("loss", "median", "blind")),
+        "fallback": Field("flag", "whether median cuts try the next widest column"),
+        "labels": Field("choice", "common ancestors, or the exact values of a group", choices=("nodes", "sets")),
+        "thorough": Field("flag", "whether the best cuts are tried one level ahead"),
+        "weights": WEIGHTS,
+    },
+    "mosaic": {
+        "effort": Field(
+            "either",
+            "how long to search: a word, or CPU seconds",
+            alternatives=(
+                Field("choice", choices=("quick", "balanced", "thorough")),
+                Field("number", least=0, above=True, most=_SECONDS),
+            ),
+            refusal="mosaic: effort must be a word, or a number of CPU seconds above 0.",
+            attempt='"quick", "balanced", "thorough" or a number such as 10.',
+        ),
+        "weights": WEIGHTS,
+        "threads": Field(
+            "whole",
+            "never changes the result",
+            least=1,
+            most=_THREADS,
+            refusal=f"mosaic: threads must be 1 to {_THREADS}.",
+            attempt="leaving it out.",
+        ),
+    },
+    "burel": {
+        "fill": FILL,
+        "axes": AXES,
+        "share": Field(
+            "number",
+            "the share of its cap that a bucket may use",
+            least=0,
+            above=True,
+            most=1,
+            refusal="burel: share must be above 0 and at most 1.",
+            attempt="share = 0.9.",
+        ),
+    },
+    "sabre": {
+        "share": Field(
+            "number",
+            "the share of t that the buckets may use",
+            least=0,
+            most=1,
+            refusal="sabre: share must be between 0 and 1.",
+            attempt="share = 0.75.",
+        ),
+        "fill": FILL,
+        "axes": AXES,
+    },
+    "beta-perturbation": {
+        "matrix": Field("choice", "how the matrix is made", choices=("rank-one", "theorem3", "optimal")),
+        "conditioning": Field(
+            "number",
+            "how well the optimal matrix can be inverted, as a share of what the rank-one matrix has",
+            least=0,
+            above=True,
+            most=1,
+            refusal="beta-perturbation: conditioning must be above 0 and at most 1.",
+            why="It is a share of the rank-one matrix's margin; at 0 the best matrix is singular.",
+            attempt="conditioning = 0.5.",
+        ),
+    },
+    "anatomy": {
+        "grouping": Field("choice", "groups at random, or of neighbours on the curve", choices=("random", "hilbert")),
+    },
+    "distribution": {
+        "group_by": Field(
+            "either",
+            'columns, a table of bands, or "mondrian"; left out, all rows are one group',
+            alternatives=(
+                Field("choice", choices=("mondrian",)),
+                Field("column", keys="quasi-identifying"),
+                Field("list", entries=(1, MAX_COLUMNS), each=Field("column", keys="quasi-identifying")),
+                Field(
+                    "table",
+                    entries=(1, MAX_COLUMNS),
+                    keys="quasi-identifying",
+                    each=Field(
+                        "list",
+                        entries=(0, MAX_VALUES),
+                        each=Field("number", least=-MAX_NUMBER, most=MAX_NUMBER),
+                        refusal="distribution: the bands of a column are a list of edges.",
+                        attempt="age = [18, 40, 65].",
+                    ),
+                ),
+            ),
+            refusal="distribution: group_by is a list of columns, or a table of bands.",
+            attempt='group_by = ["region"].',
+        ),
+        "within": Field("choice", "what is made within a group", choices=("sa-only", "qi-sa", "hilbert")),
+        "fakes": Field(
+            "either",
+            "fakes of each group: a share of its size below 1, or a number",
+            alternatives=(
+                Field("number", least=0, most=1, below=True),
+                Field("whole", least=1, most=MAX_FAKES),
+            ),
+            refusal=f"distribution: fakes is a share of each group below 1, or a whole number of at most {MAX_FAKES:,}.",
+            why="The cost of fakes grows with the square of their number.",
+            attempt="fakes = 0.05.",
+        ),
+        "arity": Field(
+            "whole",
+            "how many children a node of a balanced tree has",
+            least=2,
+            most=MAX_VALUES,
+            refusal=f"distribution: a node has 2 to {MAX_VALUES:,} children.",
+            attempt="arity = 2.",
+        ),
+        "size": people("distribution: size must be 2 or more.", "size = 10.", doc="rows of a subgroup", required=False),
+        "k": people("distribution: k must be 2 or more.", "k = 10.", doc="the least group of mondrian", required=False),
+        "workload": Field(
+            "table",
+            "columns, each with the share of its values that a question's range covers",
+            entries=(0, MAX_COLUMNS),
+            keys="quasi-identifying",
+            each=Field("number", least=0, above=True, most=1),
+            refusal="distribution: a workload is a table of columns with the share of their values that a range covers.",
+            attempt="workload = { age = 0.2 }.",
+        ),
+    },
+    "perturbed-generalization": {
+        "p": Field(
+            "number",
+            "the probability with which a value is kept; left out, the largest that keeps every promise",
+            least=0,
+            above=True,
+            most=1,
+            below=True,
+            finest=_DECIMALS,
+            refusal="The retention probability p must lie between 0 and 1, and have at most six decimals.",
+            why="At 0 nothing is retained and the release is noise; at 1 nothing is perturbed.",
+            attempt="p = 0.3, or leaving it out.",
+        ),
+        "k": people("perturbed-generalization needs k >= 1.", "k = 6.", 1, doc="the least group", required=False),
+        "s": Field(
+            "number",
+            "the share of rows to publish, in place of k",
+            least=Fraction(1, MAX_COUNT),
+            most=1,
+            refusal="The sampling rate s must be above 0 and at most 1.",
+            attempt="s = 0.1.",
+        ),
+        "grouping": Field("choice", "how groups are made", choices=("mondrian", "specialization")),
+        "cuts": Field("choice", "how mondrian chooses a cut", choices=("loss", "median")),
+        "categories": Field(
+            "list",
+            "the classes that specialization looks at",
+            entries=(0, MAX_VALUES),
+            each=Field("list", entries=(1, MAX_VALUES), each=Field("value")),
+            refusal="perturbed-generalization: categories is a list of lists of values.",
+            attempt='categories = [["0", "1"], ["2", "3"]].',
+        ),
+        "domain": Field(
+            "list",
+            "the sensitive column's values",
+            entries=(1, MAX_COUNT),
+            each=Field("value"),
+            refusal="perturbed-generalization: domain is a list of values.",
+            attempt='["0", "1", "2"].',
+        ),
+        "weights": WEIGHTS,
+    },
+}
+METHOD_RELATIONS: Mapping[str, tuple[Relation, ...]] = {
+    "perturbed-generalization": (
+        Relation("exclusive", "k", "s", "perturbed-generalization takes k or s, not both.", "k = 6, or s = 0.16."),
+        Relation(
+            "requires",
+            "categories",
+            "grouping",
+            "categories and grouping = 'specialization' belong together.",
+            'categories = [["0", "1"], ["2", "3"]] with grouping = "specialization".',
+            needed="specialization",
+            why="Specialization cuts where the classes differ; other cuts see no sensitive value.",
+        ),
+        Relation(
+            "requires",
+            "grouping",
+            "categories",
+            "categories and grouping = 'specialization' belong together.",
+            'categories = [["0", "1"], ["2", "3"]] with grouping = "specialization".',
+            value="specialization",
+            why="Specialization cuts where the classes differ; other cuts see no sensitive value.",
+        ),
+    ),
+}
+
+STAGE_FIELDS: Mapping[str, Mapping[str, Field]] = {
+    "suppression": {
+        "l": people("suppression: l = {value} asks for nothing.", "l = 2 or more.", doc="as in l-diversity"),
+        "kind": Field("choice", "how rows are withheld", choices=("unsafe", "safe", "randomized", "calibrated")),
+        "column": COLUMN,
+        "acknowledge": Field("flag", "lets the unsafe kind pass"),
+    },
+}
+STAGE_RELATIONS: Mapping[str, tuple[Relation, ...]] = {
+    "suppression": (
+        Relation(
+            "requires",
+            "kind",
+            "acknowledge",
+            'suppression: kind = "unsafe" is a lower bound, not a protection.',
+            'kind = "calibrated" or "safe", or acknowledge = true.',
+            value="unsafe",
+            needed=True,
+            why="Who knows the algorithm can tell which value was the most frequent, and so what the withheld people have.",
+        ),
+    ),
+}

@@ -1,0 +1,89 @@
+"""`check --budget N` ends with its budget whatever a method or a promise does, and names what it did not measure."""
+
+from __future__ import annotations
+
+import json
+from importlib import import_module
+from time import process_time
+
+import pytest
+
+import reticent as rt
+from reticent.methods.mondrian import Mondrian
+from tests.attacks.test_attacks import people
+
+COLUMNS = {"age": rt.quasi(numeric=True), "town": rt.quasi(), "illness": rt.sensitive()}
+
+
+def job(*promises, **changes) -> rt.Job:
+    return rt.Job(columns=COLUMNS, promises=list(promises) or [rt.KAnonymity(5)]).at(**changes)
+
+
+def plan_for_ever(self, cells, promises, rng, **given):
+    while True:
+        pass
+
+
+@pytest.fixture
+def impatient(monkeypatch):
+    """The least that a job's own plan always has is a moment."""
+    monkeypatch.setattr(import_module("reticent.check"), "LEAST", 0.2)
+
+
+def test_a_plan_that_does_not_end_leaves_the_verdict_open_and_says_so(monkeypatch, impatient):
+    monkeypatch.setattr(Mondrian, "plan", plan_for_ever)
+    found = rt.check(job(), frame=people(), budget=0.5, methods=[])
+    assert found.reachable is None and found.to_dict()["reachable"] is None
+    assert "No plan of all 600 rows within" in found.methods[0].why
+    assert "may or may not be reachable" in found._repr_html_()
+
+
+def test_where_all_cells_take_too_long_some_are_planned_and_the_rows_are_named(monkeypatch, impatient):
+    planned = Mondrian.plan
+
+    def plan_few(self, cells, promises, rng, **given):
+        if cells.rows > 300:
+            plan_for_ever(self, cells, promises, rng)
+        return planned(self, cells, promises, rng, **given)
+
+    monkeypatch.setattr(Mondrian, "plan", plan_few)
+    monkeypatch.setattr("reticent.outlooks.SAMPLE_STEPS", (4,))
+    found = rt.check(job(), frame=people(), budget=3, methods=[])
+    assert found.reachable is None
+    assert "On one cell in 4" in found.methods[0].why and "is reachable with a loss of" in found.methods[0].why
+
+
+def test_another_method_that_does_not_end_is_named_as_unplanned(monkeypatch, impatient):
+    monkeypatch.setattr(rt.Burel, "plan", plan_for_ever)
+    found = rt.check(job(rt.BetaLikeness(4)), frame=people(), budget=1.5)
+    assert found.reachable
+    assert "burel" in found.unplanned
+
+
+def test_advice_that_does_not_end_is_named_among_the_warnings(monkeypatch, impatient):
+    monkeypatch.setattr(rt.BTPrivacy, "advice", lambda self, groups, planned: plan_for_ever(self, None, None, None))
+    found = rt.check(job(rt.BTPrivacy(bandwidth="0.3", t="0.5")), frame=people(60), budget=2, methods=[])
+    assert any("Not measured, for want of time: advice on promises" in said for said in found.warnings)
+
+
+def test_the_command_says_that_it_does_not_know_and_ends_with_2(run, place, monkeypatch, impatient):
+    monkeypatch.setattr(Mondrian, "plan", plan_for_ever)
+    ran = run("check", "job.toml", "--budget", "0", "--methods", "mondrian")
+    assert ran.code == 2 and "is not known: there was no time to plan" in ran.out
+    found = json.loads(run("check", "job.toml", "--budget", "0", "--methods", "mondrian", "--json").out)
+    assert found["reachable"] is None
+
+
+def test_promises_that_there_was_no_time_to_try_are_counted(run, place):
+    ran = run("check", "job.toml", "--methods", "mondrian", "--budget", "0")
+    assert "not tried, for want of time; --budget SECONDS gives more." in ran.out
+
+
+def test_a_budget_is_that_of_the_command_and_not_of_the_process_it_runs_in(run, place):
+    """A program that has computed for long before may call the command."""
+    ends = process_time() + 0.5
+    while process_time() < ends:
+        pass
+    before = process_time()
+    ran = run("check", "job.toml", "--methods", "mondrian", "--budget", str(before))
+    assert "k-anonymity: k = 2" in ran.out

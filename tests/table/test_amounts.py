@@ -1,0 +1,98 @@
+"""Amounts: units that differ are refused, and numbers that rounding or a bound takes away are told of, by counts."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+import reticent as rt
+from reticent.draft import draft
+from reticent.errors import ColumnError
+from reticent.table.source import Source
+
+ROWS = 120
+
+
+def people(**more):
+    return pl.DataFrame({"age": [20 + at % 60 for at in range(ROWS)], "illness": ["flu", "cold", "gout"] * 40, **more})
+
+
+def job(**columns):
+    return rt.Job(columns={"age": rt.quasi(), "illness": rt.sensitive(), **columns}, promises=[rt.KAnonymity(4)])
+
+
+UNITS = {
+    "a sign and its letters": ["$1,200", "USD 1,300"],
+    "two signs": ["$1,200", "€1,300"],
+    "four of them": ["$1,200", "USD 1,300", "£1,400", "1,500 €"],
+    "two letters": ["1,200 EUR", "1,300 CHF"],
+    "two in one value": ["$1,200 EUR", "$1,300"],
+}
+
+
+@pytest.mark.parametrize("engine", ["local", "stream"])
+@pytest.mark.parametrize("role", [rt.quasi, rt.sensitive, rt.insensitive])
+@pytest.mark.parametrize("what", UNITS)
+def test_amounts_in_several_units_are_refused_with_how_many_have_each(what, role, engine):
+    written = UNITS[what]
+    frame = people(pay=[written[at % len(written)] for at in range(ROWS)])
+    columns = {"pay": role(format="1,234.5")}
+    if role is rt.sensitive:
+        columns["illness"] = rt.identifying()
+    with pytest.raises(ColumnError, match=r"units: of .* distinct ones \d in") as refused:
+        rt.publish(job(**columns), frame=frame, engine=engine)
+    assert "1,200" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "written", [["$1,200", "$ 1,300"], ["1,200", "$1,300"], ["1,200", "1,300"], ["1,200 USD", "USD 1,300"]]
+)
+def test_amounts_in_one_unit_are_numbers(written):
+    frame = people(pay=[written[at % 2] for at in range(ROWS)])
+    release = rt.publish(job(pay=rt.quasi(format="1,234.5")), frame=frame, seed=1)
+    entry = next(entry for entry in release.columns if entry.name == "pay")
+    assert entry.type == "numeric" and entry.domain == [1200, 1300]
+
+
+def test_a_draft_proposes_no_number_for_amounts_in_several_units(tmp_path):
+    for name, written in (("mixed", ["$1,200.50", "€1,300.50"]), ("same", ["$1,200.50", "$1,300.50"])):
+        people(pay=[written[at % 2] for at in range(ROWS)]).write_csv(tmp_path / f"{name}.csv")
+        found = {column.name: column for column in draft(Source(path=str(tmp_path / f"{name}.csv"))).columns}
+        assert found["pay"].declared.get("format") == (None if name == "mixed" else "1,234.5")
+
+
+@pytest.mark.parametrize("engine", ["local", "stream"])
+@pytest.mark.parametrize("format", [None, "1,234.5"])
+def test_numbers_that_rounding_makes_zero_are_told_of_with_their_count(engine, format):
+    weights = [at % 40 for at in range(ROWS)]
+    given = pl.Series(weights) if format is None else pl.Series([f"${at}.0" for at in weights])
+    column = rt.insensitive(round_to=25, format=format, acknowledge=True)
+    made = job(weight=column)
+    vanished = sum(0 < at <= 12 for at in weights)
+    release = rt.publish(made, frame=people(weight=given), seed=1, engine=engine)
+    told = [notice for notice in release.notices if "'weight'" in notice]
+    assert len(told) == 1 and f"{vanished} of {ROWS} rows hold a number other than 0 that is rounded to 0" in told[0]
+    assert told[0] in rt.check(made, frame=people(weight=given), methods=[], engine=engine).warnings
+    assert release.frame()["weight"].eq(0).sum() == vanished + sum(at == 0 for at in weights)
+
+
+def test_rounding_that_takes_no_number_away_is_not_told_of():
+    release = rt.publish(
+        job(weight=rt.insensitive(round_to=25)), frame=people(weight=[100 * (at % 5) for at in range(ROWS)])
+    )
+    assert not [notice for notice in release.notices if "'weight'" in notice]
+
+
+@pytest.mark.parametrize("engine", ["local", "stream"])
+@pytest.mark.parametrize(
+    ("bounds", "said"),
+    [
+        ({"top": 40}, "78 of 120 rows lie above its top"),
+        ({"bottom": 50}, "60 of 120 rows lie below its bottom"),
+        ({"top": 75}, ""),
+    ],
+)
+def test_a_bound_that_stands_for_many_rows_is_told_of_with_their_count(bounds, said, engine):
+    release = rt.publish(job(age=rt.quasi(**bounds)), frame=people(), seed=1, engine=engine)
+    told = [notice for notice in release.notices if "'age'" in notice]
+    assert (len(told) == 1 and said in told[0]) if said else told == []
