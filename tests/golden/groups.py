@@ -46,7 +46,6 @@ QUESTIONS = (
 ATTACKS: dict[str, tuple[str, ...]] = {
     "background": ("--bandwidth", "0.3", "--t", "0.7"),
     "corruption": ("--lambda", "0.4", "--rho1", "0.2"),
-    "singling-out": ("--others", "others.csv"),
 }
 """Attacks with options of their own; all of them are tried without."""
 
@@ -107,6 +106,9 @@ def closer_items(case: Case, source: str, folder: Path) -> Items:
     yield "attack-text", run(*attack).text()
     for name, options in ATTACKS.items():
         yield f"attack-{name}", run(*attack, "--as", name, *options, "--json").text()
+    if "mondrian" in case.rest or "mosaic" in case.rest:
+        others = ("--as", "singling-out", "--others", "others.csv")
+        yield "attack-singling-out", run(*attack, *others, "--json").text()
     yield "audit-text", run("audit", release, "--source", source).text()
     yield "risk-source", run("risk", release, "--source", source, "--population", "everyone.csv", "--json").text()
     yield "risk-text", run("risk", release).text()
