@@ -12,7 +12,8 @@ three-dimensional transportation problem, NP-hard in general, and easy in nearly
 3. Where none is found, bounds on every x are tightened until nothing changes, which proves that there is none if they
    cross; then a search tries every value of each x, within a budget.
 
-Where all of that ends without an answer, the answer is "undecided".
+Where all of that ends without an answer, the answer is "undecided".  Where the owner's notes have a witness, which says of each
+published row whose value it stands for, nothing needs to be searched: `is_assignment` counts it, and believes nothing of it.
 """
 
 from __future__ import annotations
@@ -72,6 +73,22 @@ class Tally:
             np.concatenate([self.second, second]),
             np.concatenate([self.count, -count]),
         )
+
+
+def is_assignment(
+    published: Tally, listed: Tally, held: Tally, combination: np.ndarray, group: np.ndarray, value: np.ndarray
+) -> bool:
+    """Tell whether rows with these combinations, groups and values are an assignment, by counting them.
+
+    Parameters: as of `decide_assignment`, and one element for each published row.
+    """
+    each = np.ones(len(value), np.int64)
+    surplus = held.take_away(combination, value, each)
+    return (
+        not len(published.take_away(combination, group, each))
+        and not len(listed.take_away(group, value, each))
+        and bool((surplus.count > 0).all())
+    )
 
 
 class NoAssignment(Exception):
