@@ -31,7 +31,7 @@ from reticent.owner.lines import entries, first_entries, unreadable
 from reticent.owner.notes import notes_on
 from reticent.owner.places import digest_of, ledger_folder, notes_folder, owner_folder
 from reticent.owner.signals import uninterrupted
-from reticent.owner.witness import WITNESS, encrypt_witness
+from reticent.owner.witness import encrypt_witness
 from reticent.release.disk import writing
 
 
@@ -107,10 +107,9 @@ class Ledger:
             entry, sketched = self._entry(staged, target, rows, key)
             entry |= {"promises": owned["promises"], "repeats": list(dict.fromkeys(one["digest"] for one in earlier))}
             intent = self._intent(staged, target, entry, list(sketched))
-            notes = notes_on(entry, earlier, target, owned)
-            if owned.get("witness") is not None and (sealed := encrypt_witness(owned["witness"], key)) is not None:
-                notes[WITNESS] = sealed
-            keep(self.folder, intent, notes, sketched)
+            witness = owned.get("witness")
+            encrypted = None if witness is None else encrypt_witness(witness, key)
+            keep(self.folder, intent, notes_on(entry, earlier, target, owned, encrypted), sketched)
 
     def repeats(self, rows: Rows) -> list[Repeat]:
         """The earlier releases of the same people, oldest first."""
