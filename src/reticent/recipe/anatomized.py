@@ -14,6 +14,7 @@ from reticent.recipe.grouped_rows import COUNT, GROUP, GroupedRows, arranged, nu
 from reticent.recipe.recipe import Recipe
 from reticent.recipe.unchanged import published_cells, schema_of, values_of
 from reticent.recipe.value_record import RecordedPieces, number_by_appearance
+from reticent.release.anatomized import value_type
 from reticent.release.rows import PIECE, Coded, Pieces, Rows, Whole
 from reticent.table.roles import PUBLISHED, Column, Role
 
@@ -36,9 +37,11 @@ class Anatomized(GroupedRows):
 
     def record_values(self, pieces: Pieces) -> RecordedPieces:
         """Rows of which the value is recorded while they are written, for the owner alone."""
-        recipe = self.recipe
-        values = recipe.cells.sensitive[0].size
-        return RecordedPieces(pieces, number_by_appearance(self._listed[1], recipe.published_values[:, 0], values))
+        listed = self._listed[1]
+        numbers = number_by_appearance(listed, self.recipe.cells.sensitive[0].size).astype(
+            value_type(len(np.unique(listed)))
+        )
+        return RecordedPieces(pieces, numbers[self.recipe.published_values[:, 0]])
 
     @cached_property
     def _listed(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from reticent.release.anatomized import value_type
 from reticent.release.rows import Beside, Piece, Pieces
 
 
@@ -37,10 +36,10 @@ class RecordedPieces:
         return b"".join(part.tobytes() for part in self._parts)
 
 
-def number_by_appearance(listed: np.ndarray, value: np.ndarray, values: int) -> np.ndarray:
-    """Number each `value` by where it first appears among those `listed`, which have it; codes are below `values`."""
+def number_by_appearance(listed: np.ndarray, values: int) -> np.ndarray:
+    """Number all `values` by where they first appear among those `listed`; those that do not appear come last."""
     first = np.full(values, len(listed), np.int64)
     first[listed[::-1]] = np.arange(len(listed) - 1, -1, -1)
-    place = np.empty(values, np.int64)
-    place[np.argsort(first, kind="stable")] = np.arange(values)
-    return place.astype(value_type(int((first < len(listed)).sum())))[value]
+    numbers = np.empty(values, np.int64)
+    numbers[np.argsort(first, kind="stable")] = np.arange(values)
+    return numbers
