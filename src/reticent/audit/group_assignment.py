@@ -43,7 +43,7 @@ SEARCH_WORK = 1 << 21  # numbers whose bounds are tightened in a search, each ti
 
 @dataclass(frozen=True, eq=False)
 class Tally:
-    """How many rows have each pair of codes; pairs are distinct, and no count is zero."""
+    """How many rows have each pair of codes; pairs are distinct, and no count is zero.  `add_up` puts them in order."""
 
     first: np.ndarray
     second: np.ndarray
@@ -80,15 +80,40 @@ def is_assignment(
 ) -> bool:
     """Tell whether rows with these combinations, groups and values are an assignment, by counting them.
 
-    Parameters: as of `decide_assignment`, and one element for each published row.
+    Parameters: as of `decide_assignment`, their pairs in order, and one element for each published row.
     """
-    each = np.ones(len(value), np.int64)
-    surplus = held.take_away(combination, value, each)
     return (
-        not len(published.take_away(combination, group, each))
-        and not len(listed.take_away(group, value, each))
-        and bool((surplus.count > 0).all())
+        _equals(published, _count_pairs(combination, group))
+        and _equals(listed, _count_pairs(group, value))
+        and _has_room(held, _count_pairs(combination, value))
     )
+
+
+def _count_pairs(first: np.ndarray, second: np.ndarray) -> Tally:
+    """Count equal pairs by sorting them, which costs less than `Tally.add_up` of ones."""
+    width = max(int(second.max(initial=0)) + 1, 1)
+    keys = np.sort(first.astype(np.int64) * width + second)
+    starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])[: len(keys)])
+    return Tally(keys[starts] // width, keys[starts] % width, np.diff(np.append(starts, len(keys))))
+
+
+def _equals(wanted: Tally, counted: Tally) -> bool:
+    """Tell whether two tallies, each in the order of its pairs, are the same."""
+    return (
+        np.array_equal(wanted.first, counted.first)
+        and np.array_equal(wanted.second, counted.second)
+        and np.array_equal(wanted.count, counted.count)
+    )
+
+
+def _has_room(held: Tally, counted: Tally) -> bool:
+    """Tell whether no pair was counted more often than people have it; pairs of `held` are in order."""
+    if not len(held) or not len(counted):
+        return not len(counted)
+    width = int(max(held.second.max(), counted.second.max())) + 1
+    keys, wanted = held.first * width + held.second, counted.first * width + counted.second
+    place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    return bool(((keys[place] == wanted) & (held.count[place] >= counted.count)).all())
 
 
 class NoAssignment(Exception):
