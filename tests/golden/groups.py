@@ -58,10 +58,15 @@ def folder_items(name: str, folder: Path) -> Items:
 
 
 def owner_items(name: str, folder: Path, working_directory: Path) -> Items:
-    """What the owner keeps of a release."""
+    """What the owner keeps of a release; of what is encrypted, which is never twice the same, how long it is."""
     for path in sorted(folder.rglob("*")):
-        if path.is_file():
-            yield f"{name}/{path.relative_to(folder)}", normalize(path.read_text(encoding="utf-8"), working_directory)
+        if not path.is_file():
+            continue
+        try:
+            text = normalize(path.read_text(encoding="utf-8"), working_directory)
+        except UnicodeDecodeError:
+            text = f"{path.stat().st_size} bytes"
+        yield f"{name}/{path.relative_to(folder)}", text
 
 
 def publish(job: str, output: str, *options: object) -> str:
