@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from time import process_time
 
+import polars as pl
 import pytest
 
 import reticent as rt
@@ -48,3 +50,15 @@ def test_learners_that_do_not_end_are_named_of_the_source_too(monkeypatch):
     assert process_time() - began < 6.6
     source = next(row for row in found.to_dict()["rows"] if row["name"] == "source as it is")
     assert "no time left for it in the budget" in source["classification_left_out"]
+
+
+def test_yardsticks_leave_time_for_candidates(monkeypatch):
+    measured = import_module("reticent.compare.measured")
+    monkeypatch.setattr(measured, "of_sight", lambda sight: plan_for_ever(sight, None, None, None))
+    began = process_time()
+    rows = rt.compare(job(), frame=PEOPLE, methods=["mondrian"], attacks=[], classification=False, budget=8).frame()
+    assert process_time() - began < 8.8
+    reached = dict(zip(rows["name"], rows["reached"], strict=True))
+    assert reached["mondrian"] and not reached["columns apart"]
+    left_out = rows.filter(pl.col("name") == "columns apart")["why"].item()
+    assert "no time left for it in the budget" in left_out
