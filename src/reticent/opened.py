@@ -235,6 +235,7 @@ class Release:
             else:
                 notes = {key: owned[key] for key in ("source", "job", "promises", "notices")}
                 notes["audit"] = owned["audit"].to_dict()
+                notes["witness"] = owned.get("witness")
                 if again and "joining" in owned:
                     notes["notices"] = (*owned.get("notices", ()), *owned["joining"](staged, book))
                     self._owned = {**owned, "notices": notes["notices"]}

@@ -115,14 +115,18 @@ def publish(
         with staged_for(target, _ledger_of(target, ledger)) as staged:
             fields = {**declared(job, rng, counted.cells), **writer.fields(counted.carried_types)}
             with writing(target), stamp.unchanged(counted.columns):
-                pieces = writer.frames(worker.apply(counted, writer.recipe, rng, lazy, writer.place, how))
-                bundle.write(staged, pieces, fields, job.release.format)
-                del pieces
+                pieces = worker.apply(counted, writer.recipe, rng, lazy, writer.place, how)
+                recorded = writer.record_values(pieces) if hasattr(writer, "record_values") else None
+                frames = writer.frames(pieces if recorded is None else recorded)
+                bundle.write(staged, frames, fields, job.release.format)
+                witness = None if recorded is None else recorded.to_bytes()
+                del pieces, recorded, frames
             progress(Step("auditing", (1 + end) / 2))
             found = recount(staged, job, handed(asked, counted, writer.recipe))
             wider_labels = _wider(job, writer, counted.columns)
             noticed = [*begun, *looked.notices, *_noticed(job, counted.cells), *lone, *wider_labels]
-            return keep(staged, target, to_own(job, rows, found, noticed, worker, frame), ledger, progress, **keeping)
+            owned = to_own(job, rows, found, noticed, worker, frame) | {"witness": witness}
+            return keep(staged, target, owned, ledger, progress, **keeping)
 
 
 def _by_regions(

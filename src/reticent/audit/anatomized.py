@@ -8,6 +8,7 @@ wherever a combination is unique, which is no fault of this kind.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +26,7 @@ from reticent.audit.sensitive import of_counts
 from reticent.audit.sorted_rows import NOTE, read_pieces, refuse_disorder
 from reticent.audit.subject import Subject
 from reticent.errors import BundleDamaged, some
+from reticent.owner.witness import read_witness
 from reticent.release.anatomized import COUNT, GROUP
 from reticent.release.data import COUNT as EACH
 from reticent.release.data import count_data, read_data
@@ -62,7 +64,8 @@ class Anatomized:
         subject, held = recounted.subject, recounted.beside["sensitive"]
         shown = [column.name for column in subject.columns if column.role != Role.SENSITIVE]
         column = subject.named(Role.SENSITIVE)[0].name
-        kept, told, unmatched = Kept(source, [entry.name for entry in subject.quasi]), Told(held, column), 0
+        kept, unmatched = Kept(source, [entry.name for entry in subject.quasi]), 0
+        told = Told(held, column, partial(read_witness, _opened(subject)[1]))
         for ours, theirs in source.parts(keys_of(subject.columns, shown), [entry.name for entry in subject.columns]):
             there = as_published(theirs.frame, subject.columns)
             link = linked(ours, there, theirs, shown)

@@ -1,26 +1,45 @@
 """An anatomized release against its source: values that the source has not, or not in the group where the people are.
 
 Whose value is whose is told where all people of a combination share a value, or all of them are in one group.  For everybody
-else an assignment of people to groups has to exist (`group_assignment`).
+else an assignment of people to groups has to exist (`group_assignment`): the one that the owner's witness shows, or any other.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import polars as pl
 
-from reticent.audit.group_assignment import EXISTS, NONE, UNDECIDED, Tally, decide_assignment
+from reticent.audit.compared import Rows
+from reticent.audit.group_assignment import EXISTS, NONE, UNDECIDED, Tally, decide_assignment, is_assignment
 from reticent.audit.grouping import number
 from reticent.audit.kind import Finding
 from reticent.audit.links import Linked
 from reticent.errors import some
-from reticent.release.anatomized import COUNT, GROUP
+from reticent.release.anatomized import COUNT, GROUP, value_type
+
+OPEN = (
+    "; whether the source's people can have been put into these groups could not be decided: nothing was found that rules it out, "
+    "and no way to do it either"
+)
+HOW_TO_DECIDE = {
+    True: "; the witness in the owner's notes does not fit: this release and this source are not the ones of that publication",
+    False: "; an audit decides it where the release was published, with the owner's notes and the ledger (RETICENT_LEDGER) of then, "
+    "which keep a witness",
+}
 
 
 class Told:
-    """What is known of the values that groups list (`held`), from one part of the rows after another."""
+    """What is known of the values that groups list (`held`), from one part of the rows after another.
 
-    def __init__(self, held: pl.DataFrame, column: str):
+    `read_witness` returns, of so many bytes, the owner's witness: the value of each published row in the order of the file, as the
+    place of its first appearance in `held`; None where there is none.
+    """
+
+    def __init__(
+        self, held: pl.DataFrame, column: str, read_witness: Callable[[int], bytes | None] = lambda size: None
+    ):
         values = number(held[column])
         self.values, self.listed = values.distinct, values.codes.astype(np.int64)
         self.group, self.count = held[GROUP].to_numpy().astype(np.int64), held[COUNT].to_numpy()
@@ -31,6 +50,20 @@ class Told:
         self._combinations = 0
         self._open_rows: list[np.ndarray] = []  # (combination, group, rows), of people whose group is not told at once
         self._open_people: list[np.ndarray] = []  # (combination, value, people) of the same
+        self._open_witnessed: list[np.ndarray] = []  # (combination, group, value) of the same rows, one by one
+        self._witness = self._number_witness(read_witness)
+
+    def _number_witness(self, read_witness: Callable[[int], bytes | None]) -> np.ndarray | None:
+        """The value of each published row, numbered as those of `listed`; None where no witness can be read."""
+        kind = value_type(len(self.values))
+        content = read_witness(int(self.count.sum()) * kind.itemsize)
+        if content is None:
+            return None
+        codes = np.frombuffer(content, kind).astype(np.int64)
+        distinct, first = np.unique(self.listed, return_index=True)
+        if codes.max(initial=0) >= len(distinct):
+            return None
+        return distinct[np.argsort(first)][codes]
 
     def add(self, link: Linked, group: pl.Series, people: pl.Series) -> None:
         """Rows with their `group`, and the value of each of the `people` whose row can be read."""
@@ -61,6 +94,10 @@ class Told:
             )
             self._open_rows.append(np.stack(rows))
             self._open_people.append(np.stack(people))
+            if self._witness is not None:
+                place = _places_in_file(link.rows[0], ours, len(self._witness))
+                each = [np.repeat(codes, rows[2]) for codes in rows[:2]]
+                self._open_witnessed.append(np.stack([*each, self._witness[place]]))
         self._combinations += link.size
 
     def _assignment(self) -> str:
@@ -70,8 +107,10 @@ class Told:
         left = listed.take_away(self.pairs // size, self.pairs % size, self.certain)
         if not self._open_rows:
             return EXISTS if not len(left) else NONE
-        rows, people = (np.concatenate(parts, axis=1) for parts in (self._open_rows, self._open_people))
-        return decide_assignment(Tally.add_up(*rows), left, Tally.add_up(*people))
+        rows, people = (Tally.add_up(*np.concatenate(parts, axis=1)) for parts in (self._open_rows, self._open_people))
+        if self._open_witnessed and is_assignment(rows, left, people, *np.concatenate(self._open_witnessed, axis=1)):
+            return EXISTS
+        return decide_assignment(rows, left, people)
 
     def _gather(self, pairs: np.ndarray, many: np.ndarray) -> None:
         both = np.concatenate([self.pairs, pairs])
@@ -91,8 +130,7 @@ class Told:
         sentences = {
             EXISTS: "",
             NONE: "; the source's people cannot have been put into these groups",
-            UNDECIDED: "; whether the source's people can have been put into these groups could not be decided: "
-            "nothing was found that rules it out, and no way to do it either",
+            UNDECIDED: OPEN + HOW_TO_DECIDE[self._witness is not None],
         }
         return Finding(
             "values",
@@ -102,6 +140,19 @@ class Told:
             f"{some(misplaced, 'value')} that their people do not have{sentences[assignment]}",
             needed=True,
         )
+
+
+def _places_in_file(published: Rows, chosen: np.ndarray, rows: int) -> np.ndarray:
+    """Where each row that the `chosen` ones stand for is in the file: equal rows, which are counted together, are neighbours there.
+
+    Where they are not, the places are some others: a witness that is read there does not fit.
+    """
+    if published.places is None:
+        return np.flatnonzero(chosen)
+    times, places = published.each[chosen], published.places[chosen].astype(np.int64)
+    first = (places - times * (times - 1) // 2) // times
+    following = np.arange(int(times.sum())) - np.repeat(np.cumsum(times) - times, times)
+    return np.clip(np.repeat(first, times) + following, 0, rows - 1)
 
 
 def _determined(

@@ -12,7 +12,8 @@ three-dimensional transportation problem, NP-hard in general, and easy in nearly
 3. Where none is found, bounds on every x are tightened until nothing changes, which proves that there is none if they
    cross; then a search tries every value of each x, within a budget.
 
-Where all of that ends without an answer, the answer is "undecided".
+Where all of that ends without an answer, the answer is "undecided".  Where the owner's notes have a witness, which says of each
+published row whose value it stands for, nothing needs to be searched: `is_assignment` counts it, and believes nothing of it.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ SEARCH_WORK = 1 << 21  # numbers whose bounds are tightened in a search, each ti
 
 @dataclass(frozen=True, eq=False)
 class Tally:
-    """How many rows have each pair of codes; pairs are distinct, and no count is zero."""
+    """How many rows have each pair of codes; pairs are distinct, and no count is zero.  `add_up` puts them in order."""
 
     first: np.ndarray
     second: np.ndarray
@@ -72,6 +73,47 @@ class Tally:
             np.concatenate([self.second, second]),
             np.concatenate([self.count, -count]),
         )
+
+
+def is_assignment(
+    published: Tally, listed: Tally, held: Tally, combination: np.ndarray, group: np.ndarray, value: np.ndarray
+) -> bool:
+    """Tell whether rows with these combinations, groups and values are an assignment, by counting them.
+
+    Parameters: as of `decide_assignment`, their pairs in order, and one element for each published row.
+    """
+    return (
+        _equals(published, _count_pairs(combination, group))
+        and _equals(listed, _count_pairs(group, value))
+        and _has_room(held, _count_pairs(combination, value))
+    )
+
+
+def _count_pairs(first: np.ndarray, second: np.ndarray) -> Tally:
+    """Count equal pairs by sorting them, which costs less than `Tally.add_up` of ones."""
+    width = max(int(second.max(initial=0)) + 1, 1)
+    keys = np.sort(first.astype(np.int64) * width + second)
+    starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])[: len(keys)])
+    return Tally(keys[starts] // width, keys[starts] % width, np.diff(np.append(starts, len(keys))))
+
+
+def _equals(wanted: Tally, counted: Tally) -> bool:
+    """Tell whether two tallies, each in the order of its pairs, are the same."""
+    return (
+        np.array_equal(wanted.first, counted.first)
+        and np.array_equal(wanted.second, counted.second)
+        and np.array_equal(wanted.count, counted.count)
+    )
+
+
+def _has_room(held: Tally, counted: Tally) -> bool:
+    """Tell whether no pair was counted more often than people have it; pairs of `held` are in order."""
+    if not len(held) or not len(counted):
+        return not len(counted)
+    width = int(max(held.second.max(), counted.second.max())) + 1
+    keys, wanted = held.first * width + held.second, counted.first * width + counted.second
+    place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    return bool(((keys[place] == wanted) & (held.count[place] >= counted.count)).all())
 
 
 class NoAssignment(Exception):

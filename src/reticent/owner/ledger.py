@@ -31,6 +31,7 @@ from reticent.owner.lines import entries, first_entries, unreadable
 from reticent.owner.notes import notes_on
 from reticent.owner.places import digest_of, ledger_folder, notes_folder, owner_folder
 from reticent.owner.signals import uninterrupted
+from reticent.owner.witness import encrypt_witness
 from reticent.release.disk import writing
 
 
@@ -106,7 +107,9 @@ class Ledger:
             entry, sketched = self._entry(staged, target, rows, key)
             entry |= {"promises": owned["promises"], "repeats": list(dict.fromkeys(one["digest"] for one in earlier))}
             intent = self._intent(staged, target, entry, list(sketched))
-            keep(self.folder, intent, notes_on(entry, earlier, target, owned), sketched)
+            witness = owned.get("witness")
+            encrypted = None if witness is None else encrypt_witness(witness, key)
+            keep(self.folder, intent, notes_on(entry, earlier, target, owned, encrypted), sketched)
 
     def repeats(self, rows: Rows) -> list[Repeat]:
         """The earlier releases of the same people, oldest first."""

@@ -42,7 +42,7 @@ def _place(entry: Mapping[str, Any]) -> tuple[str, str]:
     return entry.get("folder", ""), entry["release"]
 
 
-def owners_readme(entries: Sequence[Mapping[str, Any]], notices: Sequence[str] = ()) -> str:
+def owners_readme(entries: Sequence[Mapping[str, Any]], notices: Sequence[str] = (), *, witnessed: bool = False) -> str:
     """For the owner's folder: what this release is, what to know of it, and what it and earlier ones say together."""
     latest = entries[-1]
     parts = [
@@ -51,6 +51,11 @@ def owners_readme(entries: Sequence[Mapping[str, Any]], notices: Sequence[str] =
         f"Published {latest['at']}. `digest.txt` tells a changed copy (`reticent audit --expect-digest`), `audit.json` is",
         "what was recounted before it was kept, `job.toml` how it was made.",
     ]
+    if witnessed:
+        parts += [
+            "`witness.bin` says, encrypted by the ledger's secret, whose value is whose: `reticent audit --source` counts it to show",
+            "that the groups are those of your people. Delete it when you delete the source.",
+        ]
     if notices:
         parts += ["", "## To know", "", *(f"- {notice}" for notice in notices)]
     if lost := no_longer_promised(entries):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,6 +13,8 @@ import polars as pl
 from reticent.recipe.grouped_rows import COUNT, GROUP, GroupedRows, arranged, numbers, sort_groups
 from reticent.recipe.recipe import Recipe
 from reticent.recipe.unchanged import published_cells, schema_of, values_of
+from reticent.recipe.value_record import RecordedPieces, number_by_appearance
+from reticent.release.anatomized import value_type
 from reticent.release.rows import PIECE, Coded, Pieces, Rows, Whole
 from reticent.table.roles import PUBLISHED, Column, Role
 
@@ -32,8 +35,18 @@ class Anatomized(GroupedRows):
         """`quasi`: a row for each person.  `sensitive`: a row for each group and value.  Both are sorted by all they show."""
         return {"quasi": self.quasi_rows(pieces), "sensitive": self._sensitive(published_cells(self.recipe))}
 
-    def _sensitive(self, published: np.ndarray) -> Rows:
-        recipe, domain = self.recipe, self.recipe.cells.sensitive[0]
+    def record_values(self, pieces: Pieces) -> RecordedPieces:
+        """Rows of which the value is recorded while they are written, for the owner alone."""
+        listed = self._listed[1]
+        numbers = number_by_appearance(listed, self.recipe.cells.sensitive[0].size).astype(
+            value_type(len(np.unique(listed)))
+        )
+        return RecordedPieces(pieces, numbers[self.recipe.published_values[:, 0]])
+
+    @cached_property
+    def _listed(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Groups with each of their values and how many rows have it, in order."""
+        recipe = self.recipe
         kept = slice(None) if recipe.whole else recipe.shown
         cell, group, quota = recipe.cell[kept], recipe.group[kept], recipe.quota[kept]
         redrawn = None if recipe.values is None else recipe.values[kept, 0]
@@ -50,7 +63,12 @@ class Anatomized(GroupedRows):
         if not fresh.all():
             starts = np.flatnonzero(fresh)
             group, value, quota = group[starts], value[starts], np.add.reduceat(quota, starts)
-        used = value if redrawn is not None else recipe.cells.values[published, 0]
+        return group, value, quota
+
+    def _sensitive(self, published: np.ndarray) -> Rows:
+        recipe, domain = self.recipe, self.recipe.cells.sensitive[0]
+        group, value, quota = self._listed
+        used = value if recipe.values is not None else recipe.cells.values[published, 0]
         pieces = Whole.of_frame(pl.DataFrame([numbers(GROUP, group, ascending=True), numbers(COUNT, quota)]), value)
         listed = Coded.of(values_of(domain), np.arange(domain.size, dtype=np.int32), used)
         beside = pieces.beside

@@ -52,6 +52,11 @@ _WHOLE = "Int32"
 FEW = 8  # types of rows for which values are counted one type after the other
 
 
+def value_type(values: int) -> np.dtype:
+    """The type in which an owner's witness numbers so many distinct values."""
+    return np.dtype("<u1" if values <= 1 << 8 else "<u2" if values <= 1 << 16 else "<u4")
+
+
 @dataclass(frozen=True, slots=True)
 class Anatomized:
     kind: ClassVar[str] = "anatomized"
