@@ -123,3 +123,27 @@ def test_ends_of_decimals_are_numbers_of_their_type(dtype, method):
         for aggregate, true in wanted.items():
             answer = release.query(f"SELECT {aggregate}(weight) FROM release WHERE {condition}")
             assert Fraction(answer.lower) <= true <= Fraction(answer.upper), (aggregate, condition)
+
+
+@pytest.mark.parametrize("place", [rt.quasi(), rt.quasi(numeric=True)], ids=["values", "numbers"])
+def test_numbers_of_which_nothing_is_published_are_not_estimated_and_every_row_has_a_line(place):
+    """`*` for everybody and no domain: no number is a guess, and people of towns that no label shows stand in the last line."""
+    rows = 40
+    frame = pl.DataFrame(
+        {
+            "town": ["Ayr"] * 20 + [f"t{at}" for at in range(20)],
+            "place": [None if at % 2 else at * 1.5 for at in range(rows)],
+            "illness": ["flu", "cold"] * (rows // 2),
+        }
+    )
+    columns = {"town": rt.quasi(), "place": place, "illness": rt.sensitive()}
+    release = rt.publish(rt.Job(columns=columns, promises=[rt.KAnonymity(20)]), frame=frame, seed=1)
+    assert set(release.frame()["place"]) == {"*"}
+    for aggregate in ("MIN", "MAX", "AVG", "SUM"):
+        answer = release.query(f"SELECT {aggregate}(place) FROM release")
+        assert (answer.estimate, answer.lower, answer.upper) == (None, None, None)
+        assert "nothing that is published limits their numbers" in answer.note
+        counted = release.query("SELECT town, COUNT(*) FROM release GROUP BY town")
+        lines = release.query(f"SELECT town, {aggregate}(place) FROM release GROUP BY town")
+        assert [line.keys for line in lines] == [line.keys for line in counted]
+        assert lines[-1].rest

@@ -9,12 +9,11 @@ from typing import Any
 
 from reticent.deadline import check_deadline, limit_cpu_time
 from reticent.errors import RequestError
-from reticent.query.asked import Aggregate, Asked, understood
+from reticent.query.asked import Asked, understood
 from reticent.query.conditions import condition
-from reticent.query.keys import keyed
+from reticent.query.keys import Line, keyed
 from reticent.release.answer import LEVEL, Answer
 from reticent.release.asking.condition import atoms, both
-from reticent.release.asking.redrawn import NOBODY
 from reticent.release.kind import AskedColumns, Question, Tables, reader
 from reticent.release.manifest import Manifest
 
@@ -81,25 +80,31 @@ def answered(tables: Tables, manifest: Manifest, asked: Asked, how: How) -> Iter
     kind = reader(manifest.kind)
     where = condition(asked.where, {column.name: column for column in manifest.columns})
     for line in keyed(kind, tables, manifest, asked.by):
-        found = []
-        for one in asked.aggregates:
-            check_deadline()
-            put = Question(
+
+        def question(aggregate: str, column: str | None, line: Line = line) -> Question:
+            return Question(
                 by=how.by,
-                aggregate=one.name,
-                column=one.column,
+                aggregate=aggregate,
+                column=column,
                 condition=both(where, line.condition),
                 unlisted=line.rest,
                 empty=line.empty,
                 outside=where,
                 known=how.known,
             )
+
+        found = []
+        for one in asked.aggregates:
+            check_deadline()
+            put = question(one.name, one.column)
             of = str(one) if len(asked.aggregates) > 1 else None
             answer = _set_level(kind.estimate(tables, manifest, put), float(how.level))
             found.append((replace(answer, keys=line.keys or None, of=of, rest=line.rest), put))
-        empty = all(_nothing(one, answer) for one, (answer, _) in zip(asked.aggregates, found, strict=True))
-        if not line.keys or not empty:
-            yield from found
+        if line.keys and all(_says_nothing(answer) for answer, _ in found):
+            people = kind.estimate(tables, manifest, question("count", None))
+            if _is_nobody(replace(people, rest=line.rest)):
+                continue
+        yield from found
 
 
 def _set_level(answer: Answer, level: float) -> Answer:
@@ -107,10 +112,12 @@ def _set_level(answer: Answer, level: float) -> Answer:
     return replace(answer, level=level, published=published)
 
 
-def _nothing(aggregate: Aggregate, answer: Answer) -> bool:
-    """No row is selected: SQL has no such group.  Where nothing can be told of a group, its note says why."""
-    if aggregate.name == "count":
-        certain = answer.rest and answer.estimate == 0 and answer.std_error == 0 and answer.published is None
-        return answer.upper == 0 or certain
-    nobody = answer.note is None or (answer.rest and answer.published is None and answer.note == NOBODY)
-    return answer.estimate is None and answer.upper is None and answer.lower is None and nobody
+def _says_nothing(answer: Answer) -> bool:
+    """Whether an answer is one that a group without rows has: no number, or none but zero."""
+    return not any((answer.estimate, answer.lower, answer.upper, answer.std_error))
+
+
+def _is_nobody(people: Answer) -> bool:
+    """Whether a group's number of rows is certainly none: SQL has no line for such a group."""
+    is_certain = people.rest and people.estimate == 0 and people.std_error == 0 and people.published is None
+    return people.upper == 0 or is_certain

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from reticent.release.asking.axis import Axis
+from reticent.release.asking.axis import Axis, convert_to_doubles
 from reticent.release.asking.condition import Condition
-from reticent.release.asking.independent import convert_to_doubles
 from reticent.release.asking.laid import Laid
 from reticent.release.asking.pieces import Pieces
 from reticent.release.asking.rows import DENSE

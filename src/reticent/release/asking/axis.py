@@ -103,7 +103,10 @@ def of_values(
         widened = values.dtype.is_integer() or values.dtype.is_decimal()
         low, high = _around(numbers) if widened else (numbers, numbers)
         low, high = _unlimited(low, endless[0], -1), _unlimited(high, endless[1], 1)
-        ends = (low[value], high[value], numbers[value].astype(float))
+        means = numbers.astype(float)
+        if endless[0] == 0 and endless[1] is not None:  # none of the values is known: nothing says where they lie
+            means[: endless[1] + 1] = np.nan
+        ends = (low[value], high[value], means[value])
     if weight is None:
         weight = np.ones(len(label))
         weight[null[value] & (np.bincount(label, minlength=labels)[label] > 1)] = 0
@@ -189,6 +192,8 @@ def of_stretches(name: str, code: np.ndarray, line: Stretches, asked: Sequence[A
             true = np.asarray(TESTS[atom.test](np.arange(fine), rank[atom.value])) & ~null
         truths[atom] = (true, ~true & ~null)
     lower, upper, weight, mean = _cut(line, constants)
+    unknown = line.anything & ~(weight.sum(axis=1) > 0)
+    mean[unknown] = _middle(lower[unknown], upper[unknown])
     inside = np.concatenate([lower <= upper, (line.missing | line.anything)[:, None]], axis=1)
     inside[line.missing, :-1] = False
     label, piece = np.nonzero(inside)
@@ -199,6 +204,23 @@ def of_stretches(name: str, code: np.ndarray, line: Stretches, asked: Sequence[A
     weight, absent = _weigh_missing(line, weight, inside)
     weights = np.concatenate([weight, absent[:, None]], axis=1)[label, piece]
     return merged(name, code, truths, null, label, piece, len(lower), weights, (pad[0], pad[1], pad[2]))
+
+
+def convert_to_doubles(ends: np.ndarray) -> np.ndarray:
+    """Whole numbers as doubles, without end where they have none."""
+    if ends.dtype.kind == "f":
+        return ends
+    found = ends.astype(float)
+    found[ends >= FAR] = np.inf
+    found[ends <= -FAR] = -np.inf
+    return found
+
+
+def _middle(lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+    """The middle of pieces; not a number where a piece has no end: nothing says where in it a value lies."""
+    low, high = (convert_to_doubles(ends) for ends in (lower, upper))
+    bounded = np.isfinite(low) & np.isfinite(high)
+    return np.where(bounded, np.where(bounded, low, 0) / 2 + np.where(bounded, high, 0) / 2, np.nan)
 
 
 def _weigh_missing(line: Stretches, weight: np.ndarray, inside: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

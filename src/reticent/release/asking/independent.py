@@ -21,10 +21,13 @@ import numpy as np
 
 from reticent.exact import ratio_of
 from reticent.release.answer import NOTHING, Answer
-from reticent.release.asking.axis import FAR
+from reticent.release.asking.axis import FAR, convert_to_doubles
 from reticent.release.asking.pieces import Pieces
 
 ROUNDING = 2.0**-52
+
+
+NOT_KNOWN = "Somebody may be in the selection, and nothing that is published limits their numbers."
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,16 +105,6 @@ def _append_ends(ends: np.ndarray | None, others: np.ndarray | None) -> np.ndarr
     return np.append(convert_to_doubles(ends), convert_to_doubles(others))
 
 
-def convert_to_doubles(ends: np.ndarray) -> np.ndarray:
-    """Whole numbers as doubles, without end where they have none."""
-    if ends.dtype.kind == "f":
-        return ends
-    found = ends.astype(float)
-    found[ends >= FAR] = np.inf
-    found[ends <= -FAR] = -np.inf
-    return found
-
-
 def _kept(
     pieces: Pieces, cells: dict[str, np.ndarray], weights: dict[str, np.ndarray], column: str, many: int
 ) -> np.ndarray:
@@ -138,7 +131,10 @@ def answer(found: Uncertain, aggregate: str) -> Answer:
         ask = _sum if aggregate == "sum" else _avg
         lower, upper = ask(rows, must, low, 1), ask(rows, must, high, -1)
     lower, upper = _known(lower), _known(upper)
-    return Answer(between(_expected(found, aggregate), lower, upper), lower, upper)
+    estimate = between(_expected(found, aggregate), lower, upper)
+    if estimate is None and lower is None and upper is None:
+        return Answer(None, note=NOT_KNOWN)
+    return Answer(estimate, lower, upper)
 
 
 def add_unpublished_count(found: Answer, beside: Uncertain | None) -> Answer:

@@ -16,7 +16,8 @@ import numpy as np
 import polars as pl
 
 from reticent.release.asking.assignment import Groups, best, summed_best
-from reticent.release.asking.independent import Uncertain, convert_to_doubles, round_to_double
+from reticent.release.asking.axis import convert_to_doubles
+from reticent.release.asking.independent import Uncertain, round_to_double
 
 ROUNDING = 2.0**-50
 HELD = 2.0**53  # doubles hold every whole number that is less
