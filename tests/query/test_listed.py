@@ -158,7 +158,9 @@ def test_the_source_is_read_as_it_was_published(kind, role, method, tmp_path, ca
 
 
 def test_a_source_of_other_values_is_refused_by_column(tmp_path, capsys):
-    job = rt.Job(columns={"day": rt.quasi(type="date"), "ill": rt.sensitive()}, promises=[rt.ProbabilisticLDiversity(2)])
+    job = rt.Job(
+        columns={"day": rt.quasi(type="date"), "ill": rt.sensitive()}, promises=[rt.ProbabilisticLDiversity(2)]
+    )
     frame = pl.DataFrame({"day": [str(day) for day in DAYS], "ill": ["flu", "cold", "gout", "none"] * 30})
     rt.publish(job, frame=frame, seed=1, to=tmp_path / "release")
     (tmp_path / "asked.sql").write_text("SELECT COUNT(*) FROM release")
