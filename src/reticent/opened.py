@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import weakref
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -24,15 +24,15 @@ from reticent.owner.recovery import recover
 from reticent.release import bundle
 from reticent.release.answer import LEVEL, Answer
 from reticent.release.disk import writing
-from reticent.release.kind import Question, Reader, Sight, counted_tables, reader, tables
+from reticent.release.kind import NeededColumns, Question, Reader, Sight, read_needed, reader, tables
 from reticent.release.manifest import ColumnEntry, Manifest
 from reticent.table import source as sources
 from reticent.table.cells import Cells
 
 MAX_ROWS_READ = 2_000_000
-"""A release of more rows is not read whole for a question, if its kind can be counted."""
+"""A release of so many rows or more is not read whole for a question."""
 MAX_TABLES_KEPT = 4
-"""Sets of columns whose counted rows are kept for the next question."""
+"""Sets of columns whose rows are kept for the next question."""
 
 
 def _questions(value: Any, name: str) -> Any:
@@ -54,7 +54,7 @@ class Release:
         # What was just published was verified when it was audited, and its digest is in the ledger.
         self.manifest: Manifest = bundle.verify(self.folder) if owned is None else bundle.read_manifest(self.folder)
         self._known: dict[str, Any] = {}  # what questions found of the tables
-        self._counted: dict[frozenset[str], tuple[dict[str, pl.DataFrame], dict[str, Any]]] = {}
+        self._partial: dict[tuple[tuple[str, NeededColumns], ...], tuple[dict[str, pl.DataFrame], dict[str, Any]]] = {}
         self._owned = owned  # what save() writes to the owner's folder; None for a release that was opened
         if owned is not None and owned.get("temporary"):
             weakref.finalize(self, staging.discard, self.folder)
@@ -143,28 +143,28 @@ class Release:
         """
         from reticent.query import How, ask
 
-        tables, known = self._tables_for(sql)
+        tables, known = self._tables_for([sql])
         return ask(tables, self.manifest, sql, How(level=level, by=by, known=known, time_limit=time_limit))
 
-    def _tables_for(self, sql: str) -> tuple[Mapping[str, pl.DataFrame], dict[str, Any]]:
-        """The tables that a question is put to, and what earlier questions found of them.
+    def _tables_for(self, questions: Sequence[str]) -> tuple[Mapping[str, pl.DataFrame], dict[str, Any]]:
+        """The tables that questions are put to, and what earlier questions found of them.
 
-        A large release is not read whole: the distinct rows in the columns asked are counted as the file is read, and kept for
-        the next questions about the same columns.
+        A large release is not read whole: of each file the columns that are needed are read, as counts of distinct rows where these
+        suffice, and kept for the next questions about the same columns.
         """
         if self.manifest.rows < MAX_ROWS_READ or "tables" in self.__dict__:
             return self.tables, self._known
         from reticent.query.ask import columns_asked
 
-        columns = columns_asked(sql, self.manifest)
-        if columns not in self._counted:
-            counted = counted_tables(self.folder, self.manifest, columns)
-            if counted is None:
-                return self.tables, self._known
-            while len(self._counted) >= MAX_TABLES_KEPT:
-                self._counted.pop(next(iter(self._counted)))
-            self._counted[columns] = counted, {}
-        return self._counted[columns]
+        needed = self._reader.needed(self.manifest, columns_asked(questions, self.manifest))
+        if needed is None:
+            return self.tables, self._known
+        key = tuple(sorted(needed.items()))
+        if key not in self._partial:
+            while len(self._partial) >= MAX_TABLES_KEPT:
+                self._partial.pop(next(iter(self._partial)))
+            self._partial[key] = read_needed(self.folder, self.manifest, needed), {}
+        return self._partial[key]
 
     @door(questions=_questions, source=optional(place), level=share, by=text, time_limit=optional(seconds))
     def measure(
@@ -188,8 +188,9 @@ class Release:
         if source is not None:
             read, frame = reading_of(self, source)
             people = sources.collect(sources.scan(read, frame), "Reading the source")
-        how = How(level=level, by=by, known=self._known, time_limit=time_limit)
-        return measured(self.tables, self.manifest, listed, people, how)
+        tables, known = self._tables_for(listed)
+        how = How(level=level, by=by, known=known, time_limit=time_limit)
+        return measured(tables, self.manifest, listed, people, how)
 
     @door(sql=text, dialect=text, table=text)
     def sql(self, sql: str, dialect: str, table: str = "release") -> str:

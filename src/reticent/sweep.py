@@ -3,6 +3,7 @@
     swept = rt.sweep(job, frame=people, k=[2, 5, 10], beta=[1, 2, 4])
     swept.frame()      a row for each combination: what is reached, lost and measured, and CPU seconds
     swept.chart()      the loss over the first parameter, a line for each value of the second
+    swept.left_out     the combinations that a budget left no time for
 
 A parameter belongs to the one promise of the job that has it, or else to the method; `method=["mondrian", "mosaic"]` sweeps
 methods.  Rows are counted once.
@@ -14,12 +15,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from itertools import product
-from typing import Any
+from typing import Any, TypeVar
 
 import polars as pl
 
 from reticent import charts, registry
-from reticent.door import a_job, a_list, called, door, optional, text, whole
+from reticent.budget import Clock
+from reticent.door import a_job, a_list, called, door, optional, seconds, text, whole
 from reticent.errors import ColumnError, JobError, PromiseUnreachable, RequestError, suggest
 from reticent.job import Job
 from reticent.measuring import measure
@@ -27,17 +29,29 @@ from reticent.planning import count, plan
 from reticent.showing import page, table
 from reticent.step import Step
 from reticent.table.cells import Cells
+from reticent.time_limit import TimeLimitReached, run_within
 
+T = TypeVar("T")
 MOST = 1_000
 """Combinations: more are hardly meant."""
+NOT_PLANNED = "There was no time left to plan it: a greater budget, or fewer values."
+NOT_MEASURED = "There was no time left to measure it: a greater budget, or fewer values."
 
 
 @dataclass(frozen=True, eq=False)
 class Sweep:
-    """`parameters` are the swept names in the order given; `rows` one mapping for each combination."""
+    """`parameters` are the swept names in the order given; `rows` one mapping for each combination.
+
+    `reachable` is None in the rows of combinations that a budget left no time for.
+    """
 
     parameters: tuple[str, ...]
     rows: tuple[Mapping[str, Any], ...]
+
+    @property
+    def left_out(self) -> tuple[Mapping[str, Any], ...]:
+        """The combinations that were not planned, for want of time."""
+        return tuple({name: row[name] for name in self.parameters} for row in self.rows if row["reachable"] is None)
 
     def frame(self) -> pl.DataFrame:
         """A row for each combination; a measure is null where the combination has none."""
@@ -60,33 +74,44 @@ class Sweep:
     def _repr_html_(self) -> str:
         shown = (*self.parameters, "reachable", "groups", "smallest", "withheld", "loss", "seconds")
         rows = [[row[name] for name in shown] for row in self.rows]
-        return page(f"{len(self.rows)} plans; nothing was published", table(shown, rows))
+        return page(f"{self._count_plans()}; nothing was published", table(shown, rows))
 
     def __repr__(self) -> str:
-        reached = sum(row["reachable"] for row in self.rows)
-        return f"<sweep of {len(self.rows)} plans over {', '.join(self.parameters)}: {reached} reach the promise>"
+        reached = sum(row["reachable"] is True for row in self.rows)
+        return f"<sweep of {self._count_plans()} over {', '.join(self.parameters)}: {reached} reach the promise>"
+
+    def _count_plans(self) -> str:
+        left_out = len(self.left_out)
+        without = f" ({left_out} more were not made, for want of time)" if left_out else ""
+        return f"{len(self.rows) - left_out} plans{without}"
 
 
-@door(job=a_job, seed=optional(whole), progress=called)
+@door(job=a_job, seed=optional(whole), budget=optional(seconds), progress=called)
 def sweep(
     job: Job,
     *,
     frame: Any = None,
     seed: int | None = None,
+    budget: float | None = None,
     progress: Callable[[str], None] = lambda stage: None,
     **parameters: Sequence[Any],
 ) -> Sweep:
-    """Plan the job for every combination of the parameters that are listed, and say what each reaches, loses and costs."""
+    """Plan the job for every combination of the parameters that are listed, and say what each reaches, loses and costs.
+
+    `budget`: CPU seconds that all of it may take.  A plan that has not ended by then is stopped; it and those after it are rows
+    whose `reachable` is None and whose `why` says so, and `left_out` lists them.
+    """
     if not parameters:
         raise RequestError("No parameter is swept.", attempt="k=[2, 5, 10].")
     values = {name: values_of(given, name) for name, given in parameters.items()}
     tried = list(jobs(job, values))
+    clock = None if budget is None else Clock(budget)
     progress("reading")
-    cells = count(job, frame=frame)
+    cells = _count_within(clock, job, frame)
     rows = []
     for at, (chosen, one) in enumerate(tried, 1):
         progress(Step(f"planning {at} of {len(tried)}", (at - 1) / len(tried)))
-        rows.append({**chosen, **_planned(one, cells, seed)})
+        rows.append({**chosen, **_planned(one, cells, seed, clock)})
     return Sweep(tuple(values), tuple({**dict.fromkeys(_names(values, rows)), **row} for row in rows))
 
 
@@ -149,20 +174,46 @@ def _shown(job: Job, name: str) -> Any:
     return value if isinstance(value, bool | int | float | str | None) else str(registry.plain(value))
 
 
-def _planned(job: Job, cells: Cells, seed: int | None) -> dict[str, Any]:
-    """What a plan reaches and costs; what the method's groups do not show is left out."""
+def _count_within(clock: Clock | None, job: Job, frame: Any) -> Cells:
     try:
-        planned = plan(job, cells=cells, seed=seed)
+        return _run_within(clock, lambda: count(job, frame=frame))
+    except TimeLimitReached:
+        raise RequestError(
+            "The source was not read within the budget: nothing is known of it.",
+            attempt="a greater budget, or a part of the source.",
+        ) from None
+
+
+def _run_within(clock: Clock | None, function: Callable[[], T]) -> T:
+    """What the function returns, or `TimeLimitReached` when the budget is used."""
+    return function() if clock is None else run_within(clock.remaining(), function)
+
+
+def _planned(job: Job, cells: Cells, seed: int | None, clock: Clock | None) -> dict[str, Any]:
+    """What a plan reaches and costs; what the method's groups do not show, or there was no time to measure, is left out."""
+    try:
+        planned = _run_within(clock, lambda: plan(job, cells=cells, seed=seed))
     except PromiseUnreachable as error:
         return {"reachable": False, "why": error.what}
+    except TimeLimitReached:
+        return {"reachable": None, "why": NOT_PLANNED}
     sizes = planned.sizes
-    found = {"reachable": True, "why": "", "groups": len(sizes), "smallest": int(sizes.min(initial=cells.rows)),
-             "withheld": planned.withheld, "seconds": planned.seconds}  # fmt: skip
+    reached = {
+        "reachable": True,
+        "why": "",
+        "groups": len(sizes),
+        "smallest": int(sizes.min(initial=cells.rows)),
+        "withheld": planned.withheld,
+        "seconds": planned.seconds,
+    }
     try:
-        measured = {name: value for name, value in measure(planned).items() if not isinstance(value, Mapping)}
-        return {**found, "loss": planned.loss, **{name: measured[name] for name in measured if name not in found}}
+        measures = _run_within(clock, lambda: {"loss": planned.loss, **measure(planned)})
     except RequestError as error:
-        return {**found, "why": error.what}
+        return {**reached, "why": error.what}
+    except TimeLimitReached:
+        return {**reached, "why": NOT_MEASURED}
+    plain = {name: value for name, value in measures.items() if not isinstance(value, Mapping)}
+    return {**reached, **{name: plain[name] for name in plain if name not in reached}}
 
 
 def _names(parameters: Iterable[str], rows: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -43,3 +43,13 @@ def test_the_control_of_a_part_is_near_that_of_the_whole_and_definetti_says_how_
     for name, found in part.items():
         assert abs(found["control"] - whole[name]["control"]) < 0.06
         assert abs(found["success"] - whole[name]["success"]) < 0.06
+
+
+def test_of_a_group_that_is_too_large_by_itself_some_people_are_tried(monkeypatch):
+    columns = {"a": rt.quasi(numeric=True), "b": rt.quasi(numeric=True), "s": rt.sensitive()}
+    release = rt.publish(rt.Job(columns=columns, promises=[rt.KAnonymity(900)]), frame=table(), seed=1)
+    whole = attack(release, table(), "definetti").to_dict()
+    monkeypatch.setattr("reticent.attacks.definetti.MAX_PAIRS", 1_200)  # of four values: 300 combinations
+    part = attack(release, table(), "definetti").to_dict()
+    assert 300 <= part["targets"] < 700 < whole["targets"] == 2_000
+    assert abs(part["success"] - whole["success"]) < 0.1

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
+import polars as pl
 import pytest
 
 import reticent as rt
 from reticent.errors import RequestError
+from reticent.utility.classification import Exam
 from tests.compare.test_advise import PEOPLE, job
 
 
@@ -35,3 +39,21 @@ def test_methods_that_advice_had_no_time_for_are_named_in_it(monkeypatch):
     advice = rt.advise(job(), frame=PEOPLE, purpose="counts", methods=["mondrian", "burel"], runs=1, budget=5)
     assert advice.best["name"] == "mondrian"
     assert "burel was not measured: There was no time left" in str(advice)
+
+
+def test_learners_that_do_not_end_are_named_of_the_source_too(monkeypatch):
+    pytest.importorskip("sklearn", reason="needs the extra `stats`")
+    monkeypatch.setattr(Exam, "ideal", lambda exam: plan_for_ever(exam, None, None, None))
+    found = rt.compare(job(), frame=PEOPLE, methods=["mondrian"], attacks=[], classification=True, budget=6)
+    source = next(row for row in found.to_dict()["rows"] if row["name"] == "source as it is")
+    assert "no time left for it in the budget" in source["classification_left_out"]
+
+
+def test_yardsticks_leave_time_for_candidates(monkeypatch):
+    measured = import_module("reticent.compare.measured")
+    monkeypatch.setattr(measured, "of_sight", lambda sight: plan_for_ever(sight, None, None, None))
+    rows = rt.compare(job(), frame=PEOPLE, methods=["mondrian"], attacks=[], classification=False, budget=8).frame()
+    reached = dict(zip(rows["name"], rows["reached"], strict=True))
+    assert reached["mondrian"] and not reached["columns apart"]
+    left_out = rows.filter(pl.col("name") == "columns apart")["why"].item()
+    assert "no time left for it in the budget" in left_out

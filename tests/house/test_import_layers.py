@@ -119,7 +119,7 @@ LAYERS = {
     "notebook": {"showing"},  # reads what an object says of itself
     "showing": set(),
     "sklearn": {"job", "methods", "planning", "release", "table"},
-    "sweep": {"charts", "job", "measuring", "planning", "registry", "showing", "table"},
+    "sweep": {"budget", "charts", "job", "measuring", "planning", "registry", "showing", "table"},
     "compare": {
         "attacks",
         "audit",

@@ -9,7 +9,8 @@ import pytest
 import reticent as rt
 from reticent import catalogue
 from reticent.engines import local
-from reticent.utility.classes import classes_of
+from reticent.utility import learners
+from reticent.utility.classes import MAX_CLASSES, OTHERS, classes_of
 from reticent.utility.examples import Encoder, of_cells, of_sight
 from reticent.utility.rows import row_loss
 
@@ -140,3 +141,44 @@ def test_a_learner_is_taught_on_one_thread(setting, monkeypatch):
     monkeypatch.setattr(MultinomialNB, "fit", watched)
     setting.exam(job("generalized"), 1).ideal()
     assert seen and set(seen) == {1}
+
+
+def many_codes(rows: int = 600, codes: int = 300) -> pl.DataFrame:
+    """People of whom half have one of ten frequent codes, and the others one of many."""
+    rng = np.random.default_rng(4)
+    code = np.where(rng.random(rows) < 0.5, rng.integers(0, 10, rows), rng.integers(0, codes, rows))
+    code[:codes] = np.arange(codes)
+    return pl.DataFrame({"age": 20 + rng.integers(0, 40, rows), "town": ["a"] * rows, "ill": [f"c{n}" for n in code]})
+
+
+def test_beyond_so_many_classes_the_least_frequent_share_one():
+    cells = local.count(many_codes().lazy(), COLUMNS).cells
+    classes = classes_of(cells.sensitive[0], cells.totals(0))
+    assert len(classes.names) == MAX_CLASSES and classes.names.count(OTHERS) == 1
+    rows = classes.counted(cells.totals(0).astype(float))
+    alone = np.delete(rows, classes.names.index(OTHERS))
+    joined = cells.totals(0)[classes.of == classes.names.index(OTHERS)]
+    assert rows.sum() == 600 and alone.min() >= joined.max()
+
+
+def test_of_more_lines_than_a_learner_has_time_for_some_are_drawn(monkeypatch):
+    """Everybody with the shares of all codes: a line for each person and class."""
+    cells = local.count(many_codes().lazy(), COLUMNS).cells
+    classes, encoder = classes_of(cells.sensitive[0], cells.totals(0)), Encoder(cells)
+    examples = of_cells(cells, encoder, classes)
+    lines, held, weight = examples.expanded(examples.places, 50, np.random.default_rng(1))
+    assert len(lines) == len(held) == len(weight) == 50
+    assert (weight > 0).all()
+    everything, _, people_taught = examples.expanded(examples.places, 10**9, np.random.default_rng(1))
+    assert people_taught.sum() == 600 and len(everything) > 50
+    monkeypatch.setattr(learners, "MAX_WORK", 50 * examples.places.shape[1] * len(classes.names))
+    assert len(learners.decision_tree(examples, examples)) == len(examples.people)
+
+
+def test_learners_say_nothing_of_their_own(recwarn):
+    cells = local.count(many_codes(320).lazy(), COLUMNS).cells
+    classes, encoder = classes_of(cells.sensitive[0], cells.totals(0)), Encoder(cells)
+    examples = of_cells(cells, encoder, classes)
+    for learner in (learners.naive_bayes, learners.logistic_regression, learners.decision_tree, learners.random_forest):
+        learner(examples, examples)
+    assert not recwarn.list

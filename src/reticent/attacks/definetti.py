@@ -26,7 +26,7 @@ MAX_PAIRS = 1_500_000
 
 def definetti(seen: Seen, *, rounds: int = 30) -> Outcome:
     """Of more than MOST combinations of quasi-identifiers, or MAX_PAIRS, those of random groups are learned from and guessed,
-    each group whole: `targets` says how many people they are."""
+    each group whole, or of a group that has more of them alone some at random: `targets` says how many people they are."""
     point, group, weight = seen.sight.memberships(seen.points, seen.people, NEAREST)
     pairs = (seen.counts > 0).sum(axis=1)[group]
     if len(seen.points) > MOST or int(pairs.sum()) > MAX_PAIRS:
@@ -46,7 +46,20 @@ def _of_some_groups(point: np.ndarray, group: np.ndarray, pairs: np.ndarray, gro
     first[np.unique(point[order], return_index=True)[1]] = True
     enough = min(int(np.searchsorted(np.cumsum(first), MOST)), int(np.searchsorted(np.cumsum(pairs[order]), MAX_PAIRS)))
     last = turn[group[order]][min(enough, len(order) - 1)]
-    return turn[group] <= last
+    kept: np.ndarray = turn[group] <= last
+    if int(pairs[kept].sum()) > 2 * MAX_PAIRS:  # the last group alone has that many
+        kept &= _of_some_points(point, np.where(kept, pairs, 0))
+    return kept
+
+
+def _of_some_points(point: np.ndarray, pairs: np.ndarray) -> np.ndarray:
+    """Which entries are of so many random points that about MAX_PAIRS pairs are theirs; a group is then as large as they are in it."""
+    of_point = np.bincount(point, weights=pairs)
+    order = np.random.default_rng(1).permutation(len(of_point))
+    chosen = np.zeros(len(of_point), bool)
+    chosen[order[: int(np.searchsorted(np.cumsum(of_point[order]), MAX_PAIRS)) + 1]] = True
+    found: np.ndarray = chosen[point]
+    return found
 
 
 def _with_overall(guesses: Guesses, belief: Beliefs, counts: np.ndarray) -> Guesses:

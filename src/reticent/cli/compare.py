@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from time import process_time
 from typing import Annotated, Any
 
 import typer
@@ -34,6 +35,7 @@ def compare(
 
     Nothing is published and nothing enters the ledger. What is found tells about the source: it stays with you.
     """
+    began = process_time()
     from reticent.cli.columns import names
     from reticent.cli.comparing import named_files, refuse_chart, refuse_places, show, write
     from reticent.cli.printing import say, say_json, stages
@@ -46,9 +48,10 @@ def compare(
     read = _named(jobs, Job)
     chosen: Any = None if attacks is None else () if attacks == "none" else names(attacks)
     refuse_chart(chart, privacy, chosen)
+    left = None if budget is None else max(budget - (process_time() - began), 0.0)  # loading modules is a part of it
     with stages(json) as progress:
         found = measured(
-            read, methods=names(methods), rows=rows, runs=runs, attacks=chosen, seed=seed, budget=budget, progress=progress,
+            read, methods=names(methods), rows=rows, runs=runs, attacks=chosen, seed=seed, budget=left, progress=progress,
             classification=False if no_classification else None, tables=tables, **parameters,
         )  # fmt: skip
         drawn = None if chart is None else found.chart(privacy, utility).svg

@@ -28,6 +28,9 @@ from reticent.table import source as sources
 from reticent.table.source_types import has_types
 from reticent.utility.learners import stats
 
+YARDSTICK_SHARE = 0.25
+"""How much of a budget the yardsticks may use: the rest is for candidates."""
+
 
 @door(
     methods=optional(names),
@@ -85,8 +88,8 @@ def setting_of(
         raise RequestError("A comparison has 1 run or more, on 10 rows or more.", attempt="runs=3, rows=10_000.")
     if seed < 0:
         raise RequestError("A seed is a whole number from 0 on.", attempt="seed=1.")
+    clock = None if budget is None else Clock(budget)  # first: what learners need takes seconds to load
     chosen, learning = _attacks(attacks), _learning(classification)
-    clock = None if budget is None else Clock(budget)
     progress("reading")
     people = sources.collect(sources.scan(job.source, frame), "Reading the source")
     of = len(people)
@@ -100,9 +103,8 @@ def measured_all(
 ) -> Comparison:
     """Every candidate, then the yardsticks, of the columns as the first job declares them."""
     _, cells, _ = setting.coded(job)
-    yardsticks = [
-        of_trivial(trivial, setting, job) for trivial in trivials(cells)
-    ]  # first: a budget is used by the others
+    first = setting.limited(YARDSTICK_SHARE)  # what anybody could publish, before the others use the budget
+    yardsticks = [of_trivial(trivial, first, job) for trivial in trivials(cells)]
     rows = [*beside(), *(of_candidate(candidate, setting) for candidate in listed), *yardsticks]
     rows.append(of_source(cells, setting, job))
     return Comparison(tuple(rows), len(setting.frame), setting.runs, setting.seed, setting.of)

@@ -52,6 +52,12 @@ class Setting:
         """What the function returns, or `TimeLimitReached` when the budget is used."""
         return function() if self.clock is None else run_within(self.clock.remaining(), function)
 
+    def limited(self, share: float) -> Setting:
+        """The same with this share of what is left of the budget."""
+        if self.clock is None:
+            return self
+        return replace(self, clock=Clock.ending(share * self.clock.remaining()))
+
     def suffices(self, seconds: float) -> bool:
         """Whether there is time for something that takes so many CPU seconds, and as much again for measuring it."""
         return self.clock is None or 2 * seconds < self.clock.remaining()

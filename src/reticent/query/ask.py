@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -15,7 +15,7 @@ from reticent.query.keys import keyed
 from reticent.release.answer import LEVEL, Answer
 from reticent.release.asking.condition import atoms, both
 from reticent.release.asking.redrawn import NOBODY
-from reticent.release.kind import Question, Tables, reader
+from reticent.release.kind import AskedColumns, Question, Tables, reader
 from reticent.release.manifest import Manifest
 
 TIME_LIMIT = 60.0
@@ -50,12 +50,17 @@ def ask(tables: Tables, manifest: Manifest, text: str, how: How | None = None) -
     return found if asked.by or len(asked.aggregates) > 1 else found[0]
 
 
-def columns_asked(text: str, manifest: Manifest) -> frozenset[str]:
-    """The columns that a question names."""
-    asked = understood(text, manifest)
-    where = condition(asked.where, {column.name: column for column in manifest.columns})
-    named = {one.column for one in asked.aggregates if one.column is not None}
-    return frozenset(named | set(asked.by) | {atom.column for atom in atoms(where)})
+def columns_asked(texts: Iterable[str], manifest: Manifest) -> AskedColumns:
+    """The columns that some questions name."""
+    names: set[str] = set()
+    aggregated: set[str] = set()
+    for text in texts:
+        asked = understood(text, manifest)
+        where = condition(asked.where, {column.name: column for column in manifest.columns})
+        names |= {one.column for one in asked.aggregates if one.column is not None}
+        names |= set(asked.by) | {atom.column for atom in atoms(where)}
+        aggregated |= {one.column for one in asked.aggregates if one.column is not None and one.name != "count"}
+    return AskedColumns(frozenset(names), frozenset(aggregated))
 
 
 def limit_question(how: How) -> AbstractContextManager[None]:

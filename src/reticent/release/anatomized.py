@@ -26,7 +26,7 @@ from reticent.release.asking.rows import Rows
 from reticent.release.asking.selection import Chances
 from reticent.release.bounds import exact_bounds
 from reticent.release.data import Schema
-from reticent.release.kind import Question, Sight, Tables
+from reticent.release.kind import AskedColumns, NeededColumns, Question, Sight, Tables, times_counted
 from reticent.release.manifest import Manifest
 from reticent.release.markup import code, page
 from reticent.release.numbered import refuse_wild
@@ -82,7 +82,8 @@ class Anatomized:
 
     def check_tables(self, tables: Tables, manifest: Manifest) -> None:
         for table in tables.values():
-            refuse_wild(table, GROUP, 0, manifest.rows + manifest.withheld - 1)  # a group may be withheld whole
+            if GROUP in table.columns:  # a group may be withheld whole
+                refuse_wild(table, GROUP, 0, manifest.rows + manifest.withheld - 1)
         if "sensitive" in tables:
             refuse_wild(tables["sensitive"], COUNT, 1, manifest.rows)
 
@@ -103,11 +104,20 @@ class Anatomized:
     def domain(self, tables: Tables, manifest: Manifest) -> pl.Series:
         return tables["sensitive"][manifest.sensitive.name].unique()
 
+    def needed(self, manifest: Manifest, asked: AskedColumns) -> dict[str, NeededColumns]:
+        """Of the sensitive column, which row is in which group; else counts of the columns asked about suffice."""
+        if manifest.sensitive.name not in asked.names:
+            return {"quasi": NeededColumns(asked.names, counted=True)}
+        own = asked.names - {manifest.sensitive.name}
+        held = frozenset({GROUP, manifest.sensitive.name, COUNT})
+        return {"quasi": NeededColumns(own | {GROUP}, counted=False), "sensitive": NeededColumns(held, counted=False)}
+
     def estimate(self, tables: Tables, manifest: Manifest, question: Question) -> Answer:
         """Every matching of a group's rows and values alike, with bounds over all of them."""
-        put = Put.of(tables["quasi"], manifest, question)
+        times = times_counted(tables["quasi"])
+        put = Put.of(tables["quasi"], manifest, question, people=times)
         if not put.sensitive:
-            return put.one_by_one()
+            return put.one_by_one(times)
         if "held" not in question.known:
             question.known["held"] = _held(tables["sensitive"], manifest.sensitive.name)
         held, values = question.known["held"]

@@ -15,7 +15,7 @@ import polars as pl
 
 from reticent.errors import BundleDamaged, OutOfMemory
 from reticent.memory import says_memory
-from reticent.release.distinct import distinct_rows
+from reticent.release.distinct import TooManyDistinct, distinct_rows
 from reticent.release.formulas import quoted_name, unquoted
 from reticent.release.parts import DataFile
 from reticent.release.sound import RECORD, refuse_no_room
@@ -95,19 +95,32 @@ def _batches(file: DataFile, schema: Schema, rows: int) -> Iterator[pl.DataFrame
             yield _typed(frame.select(list(schema)), schema, file)
 
 
-def count_data(file: DataFile, schema: Schema, only: Collection[str] | None = None) -> tuple[pl.DataFrame, np.ndarray]:
-    """The distinct rows of the data file (in `only` some columns), and how often each occurs; rows are read as a stream and not kept."""
+def count_data(
+    file: DataFile, schema: Schema, only: Collection[str] | None = None, limits: tuple[int, int] | None = None
+) -> tuple[pl.DataFrame, np.ndarray]:
+    """The distinct rows of the data file (in `only` some columns), and how often each occurs; rows are read as a stream and not kept.
+
+    `limits`: how many distinct values of a column and how many distinct rows are counted; of more, `TooManyDistinct` is raised.
+    """
     wanted = _among(schema, only)
     names = list(wanted)
     lazy = _scanned(file, schema)
     if file.suffix == ".parquet" and all(_plain(dtype) for dtype in lazy.select(names).collect_schema().dtypes()):
         try:
-            frame, times = distinct_rows(file.paths, names)
+            frame, times = distinct_rows(file.paths, names, limits)
         except (OSError, ValueError, TypeError, LookupError) as error:
             raise _refused(error, file) from None
         return _typed(frame, wanted, file), times
+    if limits is not None and _estimate_distinct(lazy.select(names), file) > limits[1]:
+        raise TooManyDistinct
     counted = _collected(lazy.group_by(names).len(name=COUNT), file)
     return _typed(counted.drop(COUNT), wanted, file), counted[COUNT].to_numpy().astype(np.int64)
+
+
+def _estimate_distinct(lazy: pl.LazyFrame, file: DataFile) -> int:
+    """About how many distinct rows there are."""
+    found: int = _collected(lazy.select(pl.struct(pl.all()).hash(7).approx_n_unique()), file).item()
+    return found
 
 
 def count_parts(

@@ -19,6 +19,10 @@ from reticent.release.tallies import Tallies, Wide
 NEAR = 1 << 10  # whole numbers that lie no further apart are numbered by their distance from the least
 
 
+class TooManyDistinct(Exception):
+    """There are more distinct values, or rows, than are worth counting."""
+
+
 @dataclass(eq=False)
 class _Column:
     """The values met so far, numbered in the order they were met; a null is a value like another."""
@@ -29,8 +33,13 @@ class _Column:
         return np.array([self.number.setdefault(value, len(self.number)) for value in values], np.int32)
 
 
-def distinct_rows(path: Path | Sequence[Path], names: list[str]) -> tuple[pl.DataFrame, np.ndarray]:
-    """Each distinct combination of the columns `names`, and how many rows have it; of a file, or of the parts of one."""
+def distinct_rows(
+    path: Path | Sequence[Path], names: list[str], limits: tuple[int, int] | None = None
+) -> tuple[pl.DataFrame, np.ndarray]:
+    """Each distinct combination of the columns `names`, and how many rows have it; of a file, or of the parts of one.
+
+    `limits`: `TooManyDistinct` is raised as soon as a column has more distinct values, or there are more distinct combinations.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -46,6 +55,8 @@ def distinct_rows(path: Path | Sequence[Path], names: list[str]) -> tuple[pl.Dat
             del table
             meanings = [column.add(values) for column, (_, values) in zip(columns, local, strict=True)]
             sizes = [len(column.number) for column in columns]
+            if limits is not None and (max(sizes) > limits[0] or len(tallies) > limits[1]):
+                raise TooManyDistinct
             if isinstance(tallies, Tallies) and not tallies.fits(sizes):
                 tallies = Wide(*tallies.found())
             tallies.add([numbers for numbers, _ in local], meanings, sizes)

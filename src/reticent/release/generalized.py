@@ -10,8 +10,8 @@ import polars as pl
 from reticent.release.answer import Answer
 from reticent.release.asking.put import Put
 from reticent.release.bounds import with_bounds
-from reticent.release.data import COUNT, Schema
-from reticent.release.kind import Question, Sight, Tables, counts_called
+from reticent.release.data import Schema
+from reticent.release.kind import AskedColumns, NeededColumns, Question, Sight, Tables, counts_called, times_counted
 from reticent.release.manifest import ColumnEntry, Manifest
 from reticent.release.markup import cell, page
 from reticent.release.numbers import fraction
@@ -36,7 +36,6 @@ class Generalized:
     optional: ClassVar[frozenset[str]] = frozenset()
     labelled: ClassVar[bool] = True
     elsewhere: ClassVar[bool] = False
-    countable: ClassVar[bool] = True  # a question may be asked of its distinct rows and how often each occurs
 
     def check(self, manifest: Manifest) -> None:
         if not manifest.named(Role.QUASI):
@@ -61,13 +60,15 @@ class Generalized:
     def domain(self, tables: Tables, manifest: Manifest) -> pl.Series:
         return tables["data"][manifest.sensitive.name].unique()
 
+    def needed(self, manifest: Manifest, asked: AskedColumns) -> dict[str, NeededColumns]:
+        """All labels of a row together are a box: counts of distinct ones suffice."""
+        labels = {column.name for column in manifest.named(Role.QUASI)}
+        return {"data": NeededColumns(asked.names | labels, counted=True)}
+
     def estimate(self, tables: Tables, manifest: Manifest, question: Question) -> Answer:
         """Uniform within each row's box, with bounds over all tables that the labels cover."""
         data = tables["data"]
-        times = None
-        if COUNT in data.columns:
-            times = data[COUNT].to_numpy()
-            data = data.drop(COUNT)
+        times = times_counted(data)
         shown = None if question.where is None else self.frame(tables, manifest, bounds=True)
         return Put.of(data, manifest, question, shown, labels=True, people=times).one_by_one(times)
 

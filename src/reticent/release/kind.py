@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -15,6 +15,7 @@ from reticent.errors import BundleDamaged, some
 from reticent.release.answer import Answer
 from reticent.release.asking.condition import Condition
 from reticent.release.data import COUNT, Quoted, Schema, count_data, read_data
+from reticent.release.distinct import TooManyDistinct
 from reticent.release.formulas import QUOTED
 from reticent.release.manifest import Manifest
 from reticent.release.parts import DataFile, named, refuse_other_cut
@@ -22,6 +23,25 @@ from reticent.release.shape import Checker
 from reticent.table.cells import Cells
 
 Tables = Mapping[str, pl.DataFrame]
+MAX_VALUES_COUNTED = 1 << 21
+"""Distinct values of a column, and distinct rows, that are counted; of more rows, one in MIN_ROWS_ALIKE may be distinct."""
+MIN_ROWS_ALIKE = 4
+
+
+@dataclass(frozen=True, slots=True)
+class AskedColumns:
+    """The columns that a question names, and those of which it asks a sum, a mean, a minimum or a maximum."""
+
+    names: frozenset[str]
+    aggregated: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class NeededColumns:
+    """What a question needs of one data file: some columns, and whether distinct rows and how often each occurs suffice."""
+
+    names: frozenset[str]
+    counted: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +125,14 @@ class Reader(Protocol):
     def domain(self, tables: Tables, manifest: Manifest) -> pl.Series:
         """The values that the sensitive column can hold, typed: what a condition on it is looked up in."""
 
+    def needed(self, manifest: Manifest, asked: AskedColumns) -> dict[str, NeededColumns] | None:
+        """What a question about some columns needs of each data file, files that it does not need left out; None for everything."""
+
     def estimate(self, tables: Tables, manifest: Manifest, question: Question) -> Answer:
-        """The answer to a question, with bounds or a standard error where the kind has them."""
+        """The answer to a question, with bounds or a standard error where the kind has them.
+
+        `tables` are all data files, or what the question needs of them, as `needed` says and `read_needed` reads it.
+        """
 
 
 Kind = Reader
@@ -142,19 +168,36 @@ def schemas_of(manifest: Manifest) -> dict[str, Schema]:
     return {name: Quoted(schema) for name, schema in found.items()} if manifest.formulas == QUOTED else found
 
 
-def counted_tables(folder: Path, manifest: Manifest, columns: Collection[str]) -> dict[str, pl.DataFrame] | None:
-    """The data file as its distinct rows in its labels and some other columns, and how often each occurs, as the column COUNT.
+def read_needed(folder: Path, manifest: Manifest, needed: Mapping[str, NeededColumns]) -> dict[str, pl.DataFrame]:
+    """The data files that a question needs, and of each the columns that it needs.
 
-    None for a kind whose rows do not each stand for themselves: its tables are read whole.
+    Where counts suffice, a table has its distinct rows and how often each occurs, as the column COUNT, and rows are read as a stream.
+    Where nearly all rows are distinct, counting would hold more than they do: they are read as they are, without that column.
     """
-    kind = reader(manifest.kind)
-    if not getattr(kind, "countable", False):
-        return None
-    name = kind.files[0]
-    schema = schemas_of(manifest)[name]
-    labels = {column.name for column in manifest.named("quasi-identifying")}
-    rows, times = count_data(data_files(folder, manifest)[name], schema, labels | set(columns))
-    return {name: rows.with_columns(pl.Series(COUNT, times))}
+    schemas, files = schemas_of(manifest), data_files(folder, manifest)
+    found = {
+        name: _read_columns(files[name], schemas[name], columns, manifest.rows) for name, columns in needed.items()
+    }
+    reader(manifest.kind).check_tables(found, manifest)
+    return found
+
+
+def _read_columns(file: DataFile, schema: Schema, needed: NeededColumns, rows: int) -> pl.DataFrame:
+    if not needed.counted:
+        return read_data(file, schema, needed.names)
+    if not needed.names:
+        return pl.DataFrame({COUNT: [rows]}, schema={COUNT: pl.Int64})
+    try:
+        most = max(MAX_VALUES_COUNTED, rows // MIN_ROWS_ALIKE)
+        distinct, times = count_data(file, schema, needed.names, limits=(MAX_VALUES_COUNTED, most))
+    except TooManyDistinct:
+        return read_data(file, schema, needed.names)
+    return distinct.with_columns(pl.Series(COUNT, times))
+
+
+def times_counted(table: pl.DataFrame) -> np.ndarray | None:
+    """How often each row of a table occurs; None where each stands for itself."""
+    return table[COUNT].to_numpy() if COUNT in table.columns else None
 
 
 def tables(folder: Path, manifest: Manifest) -> dict[str, pl.DataFrame]:

@@ -16,7 +16,7 @@ from reticent.release.asking.put import Put
 from reticent.release.asking.redrawn import Redrawn, Scores, bounds_of_any_value, refuse_extremes, with_bounds
 from reticent.release.bounds import exact_bounds
 from reticent.release.data import Schema
-from reticent.release.kind import Question, Sight, Tables
+from reticent.release.kind import AskedColumns, NeededColumns, Question, Sight, Tables, times_counted
 from reticent.release.manifest import Described, Manifest
 from reticent.release.markup import code, page
 from reticent.release.numbered import refuse_unlisted
@@ -85,7 +85,8 @@ class Perturbed:
 
     def check_tables(self, tables: Tables, manifest: Manifest) -> None:
         """Every published value is one that the manifest lists."""
-        refuse_unlisted(tables["data"], manifest.sensitive.name, manifest.own["values"])
+        if manifest.sensitive.name in tables["data"].columns:
+            refuse_unlisted(tables["data"], manifest.sensitive.name, manifest.own["values"])
 
     def frame(self, tables: Tables, manifest: Manifest, *, bounds: bool) -> pl.DataFrame:
         return exact_bounds(tables["data"], manifest) if bounds else tables["data"]
@@ -106,11 +107,16 @@ class Perturbed:
         column = manifest.sensitive
         return typed(list(manifest.own["values"]), column.dtype).alias(column.name)
 
+    def needed(self, manifest: Manifest, asked: AskedColumns) -> dict[str, NeededColumns]:
+        """Values were redrawn row by row: how often each combination is shown suffices."""
+        return {"data": NeededColumns(asked.names, counted=True)}
+
     def estimate(self, tables: Tables, manifest: Manifest, question: Question) -> Answer:
         """Reconstructed, with a standard error; exact where the sensitive column is not asked about."""
-        put = Put.of(tables["data"], manifest, question)
+        times = times_counted(tables["data"])
+        put = Put.of(tables["data"], manifest, question, people=times)
         if not put.sensitive:
-            return put.about_source(lambda asked: _exactly(asked.of_rows()))
+            return put.about_source(lambda asked: _exactly(asked.of_rows(times)))
         if "shown" not in question.known:
             model = Reconstruction.of(manifest)
             question.known["shown"] = model, model.shown(tables["data"])
@@ -120,10 +126,10 @@ class Perturbed:
 
         def ask(asked: Put) -> Answer:
             scores = Scores.of(asked.rows, model.values, asked.condition, asked.column)
-            bounds = bounds_of_any_value(asked, model.values)
+            bounds = bounds_of_any_value(asked, model.values, times)
             if not scores.depend_on_value(asked.aggregate):
                 return _exactly(bounds)
-            redrawn = Redrawn(asked.rows, model.values, shown, model)
+            redrawn = Redrawn(asked.rows, model.values, shown, model, times)
             answer = redrawn.answer(
                 asked.condition, asked.aggregate, asked.column, by=question.by, scores=scores, bounds=bounds
             )

@@ -17,7 +17,7 @@ from reticent.release.asking.redrawn import with_bounds as with_guarantee
 from reticent.release.bounds import with_bounds
 from reticent.release.data import Schema
 from reticent.release.domain_declaration import declaration_of
-from reticent.release.kind import Question, Sight, Tables
+from reticent.release.kind import AskedColumns, NeededColumns, Question, Sight, Tables
 from reticent.release.manifest import Manifest
 from reticent.release.markup import code, page
 from reticent.release.numbered import refuse_more, refuse_unlisted, refuse_wild
@@ -105,6 +105,10 @@ class Sampled:
     def domain(self, tables: Tables, manifest: Manifest) -> pl.Series:
         column = manifest.sensitive
         return typed(list(manifest.own["domain"]), column.dtype).alias(column.name)
+
+    def needed(self, manifest: Manifest, asked: AskedColumns) -> dict[str, NeededColumns] | None:
+        """Every row is a group of its own, and it has no column that is not needed."""
+        return None
 
     def estimate(self, tables: Tables, manifest: Manifest, question: Question) -> Answer:
         """Reconstructed, weighted by G; over quasi-identifiers alone G is exact, and so are the bounds."""

@@ -25,6 +25,10 @@ class Tallies:
         self.direct: np.ndarray | None = np.zeros(1, np.int64)  # instead of the table, while words are short
         self._made(FIRST)
 
+    def __len__(self) -> int:
+        """How many distinct combinations there are."""
+        return self.held if self.direct is None else int(np.count_nonzero(self.direct))
+
     def fits(self, sizes: list[int]) -> bool:
         """Whether combinations of columns with so many numbers each can be packed."""
         return sum(map(_needed, sizes)) <= BITS
@@ -99,6 +103,10 @@ class Wide:
     def __init__(self, codes: np.ndarray, times: np.ndarray) -> None:
         self.codes, self.times = codes, times
         self.waiting: list[np.ndarray] = []
+
+    def __len__(self) -> int:
+        """How many distinct combinations there are, those that wait to be merged not counted."""
+        return len(self.codes)
 
     def add(self, columns: list[np.ndarray], meanings: list[np.ndarray], sizes: list[int]) -> None:
         listed = [meaning[column] for meaning, column in zip(meanings, columns, strict=True)]

@@ -20,7 +20,7 @@ from reticent.release.asking.put import Put
 from reticent.release.bounds import exact_bounds
 from reticent.release.data import Schema
 from reticent.release.guaranteed import COUNT, GROUP, SELECTED, answer
-from reticent.release.kind import Question, Sight, Tables
+from reticent.release.kind import AskedColumns, NeededColumns, Question, Sight, Tables, times_counted
 from reticent.release.manifest import Manifest
 from reticent.release.numbered import refuse_wild
 from reticent.release.reading.members import members
@@ -78,7 +78,8 @@ class Transformed:
 
     def check_tables(self, tables: Tables, manifest: Manifest) -> None:
         for table in tables.values():
-            refuse_wild(table, GROUP, 0, manifest.rows - 1)
+            if GROUP in table.columns:
+                refuse_wild(table, GROUP, 0, manifest.rows - 1)
         if "sensitive" in tables:
             refuse_wild(tables["sensitive"], COUNT, 1, MOST)
         if "bounds" in tables:
@@ -109,11 +110,23 @@ class Transformed:
             attempt="release.query, which bounds it.",
         )
 
+    def needed(self, manifest: Manifest, asked: AskedColumns) -> dict[str, NeededColumns]:
+        """Of the sensitive column, which row is in which group, and the bounds of groups for what they bound; else counts suffice."""
+        sensitive = manifest.sensitive.name
+        if sensitive not in asked.names:
+            return {"quasi": NeededColumns(asked.names, counted=True)}
+        files = {"quasi": NeededColumns((asked.names - {sensitive}) | {GROUP}, counted=False)}
+        schemas = self.schemas(manifest)
+        for name in ("sensitive", "bounds") if sensitive in asked.aggregated else ("sensitive",):
+            files[name] = NeededColumns(frozenset(schemas[name]), counted=False)
+        return files
+
     def estimate(self, tables: Tables, manifest: Manifest, question: Question) -> Answer:
         """The mean under the groups' targets, with bounds over all choices of nodes and values."""
-        put = Put.of(tables["quasi"], manifest, question)
+        times = times_counted(tables["quasi"])
+        put = Put.of(tables["quasi"], manifest, question, people=times)
         if not put.sensitive:
-            return put.one_by_one()
+            return put.one_by_one(times)
         return answer(tables, manifest, put)
 
     def readme(self, manifest: Manifest) -> str:

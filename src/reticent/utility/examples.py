@@ -30,9 +30,14 @@ class Examples:
     masses: np.ndarray
     people: np.ndarray
 
-    def expanded(self, of: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Features, class and weight, one line for each class that an example has."""
+    def expanded(
+        self, of: np.ndarray, max_lines: int, rng: np.random.Generator
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Features, class and weight, one line for each class that an example has; of more than `max_lines`, some drawn at random."""
         example, held = np.nonzero(self.people > 0)
+        if len(example) > max_lines:
+            drawn = np.sort(rng.choice(len(example), max_lines, replace=False))
+            example, held = example[drawn], held[drawn]
         return of[example], held, self.people[example, held]
 
 

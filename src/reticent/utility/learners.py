@@ -6,6 +6,7 @@ reconstruction tree (Tao et al. 2008, section II-C) learns from redrawn values.
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ from reticent.release.manifest import Manifest
 from reticent.utility.examples import Examples
 
 SEED = 1
+MAX_WORK = 1 << 28
+"""Lines taught, times features, times classes: of more lines, as many as this allows are drawn at random."""
 
 
 def naive_bayes(taught: Examples, asked: Examples) -> np.ndarray:
@@ -80,18 +83,25 @@ def stats() -> None:
         ) from None
 
 
+def _max_lines(taught: Examples, features: np.ndarray) -> int:
+    return max(MAX_WORK // max(features.shape[1] * taught.people.shape[1], 1), 1)
+
+
 def _predicted(learner: Any, taught: Examples, features: np.ndarray, asked: np.ndarray) -> np.ndarray:
     """The class of each point asked about; the only class there is, where a release shows one.
 
     On one thread: products of matrices as small as these keep several threads waiting for each other most of the time, and what
     is learned would depend on how many there are.
     """
-    X, y, weight = taught.expanded(features)
+    X, y, weight = taught.expanded(features, _max_lines(taught, features), np.random.default_rng(SEED))
     if not len(y):
         return np.zeros(len(asked), np.int64)
     if (y == y[0]).all():
         return np.full(len(asked), y[0])
     from threadpoolctl import threadpool_limits
 
-    with threadpool_limits(limits=1):
+    with threadpool_limits(limits=1), warnings.catch_warnings():
+        warnings.simplefilter(
+            "ignore"
+        )  # of many classes, or of steps that did not suffice: accuracy says how well it went
         return np.asarray(learner.fit(X, y, sample_weight=weight).predict(asked))

@@ -157,12 +157,16 @@ def covariances(
 
 @dataclass(frozen=True, eq=False)
 class Redrawn:
-    """A perturbed release: which value each row shows, and the inverse of the matrix they were redrawn by."""
+    """A perturbed release: which value each row shows, and the inverse of the matrix they were redrawn by.
+
+    `times` is how often each row occurs; None where each stands for itself.
+    """
 
     rows: Rows
     values: pl.Series
     shown: np.ndarray
     model: Reconstruction
+    times: np.ndarray | None = None
 
     @property
     def inverse(self) -> np.ndarray:
@@ -183,7 +187,8 @@ class Redrawn:
         types, wide = scores.selected.shape
         if SEEN not in scores.combined.tallies:
             word = scores.of_row * wide + self.shown
-            scores.combined.tallies[SEEN] = np.bincount(word, minlength=types * wide).reshape(types, wide).astype(float)
+            counts = np.bincount(word, self.times, minlength=types * wide)
+            scores.combined.tallies[SEEN] = counts.reshape(types, wide).astype(float)
         seen = scores.combined.tallies[SEEN]
         score = scores.selected if aggregate == "count" else scores.number
         total, error = self.total(seen, score)
@@ -250,8 +255,8 @@ class Redrawn:
     @cached_property
     def _overall(self) -> np.ndarray:
         wide = len(self.values)
-        every = np.bincount(self.shown, minlength=wide).astype(float)
-        return (self._inverted(every[None]) * len(self.shown) + 1) / (len(self.shown) + wide)
+        every = np.bincount(self.shown, self.times, minlength=wide).astype(float)
+        return (self._inverted(every[None]) * every.sum() + 1) / (every.sum() + wide)
 
     def _inverted(self, seen: np.ndarray) -> np.ndarray:
         found = np.maximum(seen.sum(axis=0) @ self.inverse, 0.0)
