@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from datetime import date, datetime
 
+import polars as pl
 import pytest
 
 import reticent as rt
@@ -90,3 +92,80 @@ def test_a_list_with_one_bad_question_is_not_answered_in_part(release, tmp_path)
         measured(release.tables, release.manifest, questions_in(tmp_path / "asked.sql"))
     with pytest.raises(rt.RequestError, match="lacks 1 column"):
         measured(release.tables, release.manifest, ["SELECT COUNT(*) FROM release"], redraws.people(9).drop("town"))
+
+
+NUMBERS = [row % 20 for row in range(120)]
+DAYS = [date(2020, 1, 1 + number) for number in NUMBERS]
+WRITTEN = {
+    "day": ([f" {day}" for day in DAYS], {"type": "date"}, "DATE '2020-01-10'", DAYS, date(2020, 1, 10)),
+    "moment": (
+        [f"{day} {day.day:02d}:30" for day in DAYS],
+        {"type": "date"},
+        "TIMESTAMP '2020-01-10 12:00:00'",
+        [datetime(day.year, day.month, day.day, day.day, 30) for day in DAYS],
+        datetime(2020, 1, 10, 12),
+    ),
+    "day in a format": (
+        [day.strftime("%m/%d/%Y") for day in DAYS],
+        {"format": "%m/%d/%Y"},
+        "DATE '2020-01-10'",
+        DAYS,
+        date(2020, 1, 10),
+    ),
+    "moment in a format": (
+        [day.strftime("%d.%m.%Y 08:00") for day in DAYS],
+        {"format": "%d.%m.%Y %H:%M"},
+        "TIMESTAMP '2020-01-10 12:00:00'",
+        [datetime(day.year, day.month, day.day, 8) for day in DAYS],
+        datetime(2020, 1, 10, 12),
+    ),
+    "number in a format": (
+        [f"1.{number:03d},5 €" for number in NUMBERS],
+        {"format": "1.234,5"},
+        "1010",
+        [1000.5 + number for number in NUMBERS],
+        1010,
+    ),
+    "number with blanks": ([f" {number}" for number in NUMBERS], {"type": "numeric"}, "10", NUMBERS, 10),
+    "number beyond a top": ([str(number) for number in NUMBERS], {"type": "numeric", "top": 15}, "10", NUMBERS, 10),
+}
+
+
+@pytest.mark.parametrize("method", [rt.Mondrian(), rt.Anatomy()], ids=["generalized", "anatomized"])
+@pytest.mark.parametrize("role", ["quasi", "sensitive", "insensitive"])
+@pytest.mark.parametrize("kind", WRITTEN)
+def test_the_source_is_read_as_it_was_published(kind, role, method, tmp_path, capsys):
+    texts, declared, limit, values, bound = WRITTEN[kind]
+    if "top" in declared and role != "quasi":
+        pytest.skip("only a quasi-identifier has a top")
+    if kind == "moment" and role == "insensitive":
+        pytest.skip("carried moments need a format")
+    column = getattr(rt, role)(**declared, **({"missing": "category"} if role == "sensitive" else {}))
+    texts = ["?", *texts[1:]]  # a code for missing values
+    columns = {"value": column, "town": rt.quasi(), "ill": rt.insensitive() if role == "sensitive" else rt.sensitive()}
+    ill = ["flu", "cold", "gout", "none"] * 30
+    frame = pl.DataFrame({"value": texts, "town": ["a", "b"] * 60, "ill": ill})
+    frame.write_csv(tmp_path / "people.csv", separator=";")
+    source = rt.Source(path=str(tmp_path / "people.csv"), missing=("?",), delimiter=";")
+    job = rt.Job(source=source, columns=columns, promises=[rt.ProbabilisticLDiversity(2)], method=method)
+    rt.publish(job, seed=1, to=tmp_path / "release")
+    questions = [f"SELECT COUNT(*) FROM release WHERE value < {limit}", "SELECT COUNT(value) FROM release"]
+    (tmp_path / "asked.sql").write_text(";".join(questions))
+    words = ["query", str(tmp_path / "release"), "--file", str(tmp_path / "asked.sql")]
+    assert main([*words, "--source", str(tmp_path / "people.csv"), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [line["true"] for line in found] == [sum(value < bound for value in values[1:]), 119]
+
+
+def test_a_source_of_other_values_is_refused_by_column(tmp_path, capsys):
+    job = rt.Job(
+        columns={"day": rt.quasi(type="date"), "ill": rt.sensitive()}, promises=[rt.ProbabilisticLDiversity(2)]
+    )
+    frame = pl.DataFrame({"day": [str(day) for day in DAYS], "ill": ["flu", "cold", "gout", "none"] * 30})
+    rt.publish(job, frame=frame, seed=1, to=tmp_path / "release")
+    (tmp_path / "asked.sql").write_text("SELECT COUNT(*) FROM release")
+    for values in (["yesterday"] * 120, [True] * 120, [1.5] * 120):
+        frame.with_columns(pl.Series("day", values)).write_parquet(tmp_path / "people.parquet")
+        words = ["query", str(tmp_path / "release"), "--file", str(tmp_path / "asked.sql")]
+        assert main([*words, "--source", str(tmp_path / "people.parquet")]) == 1
+        assert "'day' of the source do not read" in capsys.readouterr().err

@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from inspect import signature
+from pathlib import Path
 from typing import Any
 
 from reticent import catalogue
 from reticent.door import a_job, door, marks, names, optional, options, place, table, text
 from reticent.errors import RequestError, suggest
 from reticent.owner.reading import person_columns, reading_of
+from reticent.table.source import Source
 
 ATTACKS = catalogue.ATTACKS
 CONTROLLED, UNCONTROLLED = 50_000, 200_000
@@ -67,6 +69,11 @@ def run_attack(
     function = catalogue.load(ATTACKS[name].function)
     options(how, _options(function), f"The attack {name!r}")
     if hasattr(release, "seen"):
+        if how.get("others") is not None:
+            raise RequestError(
+                "A plan is attacked for the people that it was made for alone.",
+                attempt="rt.publish(...) first, or leaving others out.",
+            )
         return _controlled(name, _seen_of_plan(release, source, name), how, control)
     foreign = is_plain(release)
     if not ATTACKS[name].needs_source:
@@ -77,12 +84,13 @@ def run_attack(
     source, missing = shared["targets"]
     job = roles["job"]
     naming = person_columns(release, None if job is None else job.columns)
-    how = {**how, **_laid_over(release, how.get("others"), missing, roles if foreign else None, naming)}
     if foreign:
         table = _plain_table(release, name)
         if "people" not in shared:
             shared["people"] = plain(table, source, missing=missing, **roles)
-        return _told_of_persons(_controlled(name, shared["people"], how, control), shared["people"])
+        people = shared["people"]
+        how = {**how, **_laid_over(release, people, how.get("others"), source, missing, roles, naming)}
+        return _told_of_persons(_controlled(name, people, how, control), people)
     _refuse_roles(roles)
     if ATTACKS[name].reads_people:
         opened = _opened(release)
@@ -93,6 +101,7 @@ def run_attack(
             shared["persons"] = count_persons(source, naming, missing)
         return replace(found, rows_per_person=opened.manifest.rows_per_person, persons=shared["persons"])
     people = seen(release, source, missing=missing, naming=naming)
+    how = {**how, **_laid_over(release, people, how.get("others"), source, missing, None, naming)}
     return _told_of_persons(_controlled(name, people, how, control), people)
 
 
@@ -143,17 +152,28 @@ def _options(function: Any) -> list[str]:
 
 
 def _laid_over(
-    release: Any, others: Any, missing: tuple[str, ...], roles: Mapping[str, Any] | None, naming: Sequence[str]
+    release: Any,
+    people: Any,
+    others: Any,
+    source: Any,
+    missing: tuple[str, ...],
+    roles: Mapping[str, Any] | None,
+    naming: Sequence[str],
 ) -> dict[str, Any]:
-    """The same release over people who are not in it, where an attack is given some; `roles` are a plain table's."""
-    from reticent.attacks.plain import plain
+    """The same release over people who are not in it, where an attack is given some; `roles` are a plain table's.
+
+    A file of them is read as the source is.
+    """
+    from reticent.attacks.plain import plain_outside
     from reticent.attacks.seen import outside
 
     if others is None:
         return {}
+    if isinstance(others, str | Path) and isinstance(source, Source):
+        others = replace(source, path=str(others), url=None, table=None, query=None)
     if roles is None:
-        return {"others": outside(release, others, missing=missing, naming=naming)}
-    return {"others": plain(release, others, missing=missing, **roles)}
+        return {"others": outside(release, people, others, missing=missing, naming=naming)}
+    return {"others": plain_outside(people, others, missing=missing, **roles)}
 
 
 def _refuse_roles(roles: Mapping[str, Any]) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from reticent.attacks.seen import Seen, cells_with_persons, of_cells
+from reticent.attacks.seen import Seen, cells_with_persons, lay_over_others, of_cells
 from reticent.errors import RequestError, listed, some
 from reticent.owner.reading import person_columns
 from reticent.release.manifest import ColumnEntry
@@ -48,6 +48,28 @@ def plain(
     found = of_cells(cells, _over(frame, cells))
     most = max((column.rows_per_person or 1 for column in job.columns.values()), default=1) if job is not None else 1
     return replace(found, rows_per_person=most if persons is None else persons.most, persons=persons)
+
+
+def plain_outside(
+    people: Seen,
+    others: Any,
+    *,
+    missing: tuple[str, ...] = (),
+    job: Any = None,
+    quasi: Iterable[str] | None = None,
+    sensitive: Iterable[str] | None = None,
+    hierarchy: Mapping[str, Any] | None = None,
+) -> Seen:
+    """Lay the labels of a plain table, as its `people` see them, over people who are not in it."""
+    kinds = {domain.name: domain.kind for domain in (*people.quasi, people.sensitive)}
+    declared = {
+        name: replace(column, type=kinds[name]) if column.type is None and column.order is None else column
+        for name, column in roles(job, quasi, sensitive, hierarchy).items()
+    }
+    marks = tuple(missing) or (tuple(job.source.missing) if job is not None else ())
+    naming = person_columns(None, None if job is None else job.columns)
+    cells, persons = cells_with_persons(declared, others, marks, naming)
+    return lay_over_others(people, [_entry(domain) for domain in cells.quasi], cells, persons, foreign=True)
 
 
 def laid_over(table: Any, cells: Cells, job: Any) -> Boxes:

@@ -22,7 +22,8 @@ from reticent.attacks.true_values import TrueValues
 from reticent.errors import RequestError, listed, some
 from reticent.release.kind import Sight
 from reticent.release.manifest import ColumnEntry, Described
-from reticent.release.reading.boxes import Boxes, boxes
+from reticent.release.reading.boxes import Boxes
+from reticent.release.reading.members import Members
 from reticent.table.cells import Cells, distinct_rows
 from reticent.table.codec import COUNT, encode_cells
 from reticent.table.domain import Domain, RangeDomain
@@ -138,15 +139,62 @@ def share_sightings() -> Iterator[None]:
         _SHARED.reset(token)
 
 
-def outside(release: Any, others: Any, *, missing: tuple[str, ...] = (), naming: Sequence[str] = ()) -> Seen:
-    """The same release laid over people who are not in it: for the baseline of an attack."""
+def outside(
+    release: Any, people: Seen, others: Any, *, missing: tuple[str, ...] = (), naming: Sequence[str] = ()
+) -> Seen:
+    """The same release laid over people who are not in it, for the baseline of an attack; `people` are those who are."""
     from reticent.opened import Release
 
     release = release if isinstance(release, Release) else Release(release)
     cells, persons = _counted_with_persons(release.columns, others, missing, naming)
     entries = [entry for entry in release.columns if entry.role == Role.QUASI]
-    found = of_cells(cells, boxes(entries, release.frame(), cells, others=True), release.manifest.promises)
-    return replace(found, persons=persons)
+    return lay_over_others(people, entries, cells, persons)
+
+
+def lay_over_others(
+    people: Seen,
+    entries: Sequence[ColumnEntry],
+    cells: Cells,
+    persons: PointPersons | None,
+    *,
+    foreign: bool = False,
+) -> Seen:
+    """Lay what a release shows of its people over the cells of others: the same adversary, who guesses the same values.
+
+    Sensitive values have the codes of the release's people, and those that none of these has further codes: nobody guesses them.
+    """
+    value = _translate_codes(cells.sensitive[0], people.sensitive)[cells.values[:, 0]]
+    quasi, codes = cells.quasi, cells.codes
+    sight = people.sight
+    if isinstance(sight, Boxes):
+        sight = sight.lay_over(entries, cells, foreign)
+    else:
+        quasi = people.quasi
+        columns = zip(cells.quasi, people.quasi, codes.T, strict=True)
+        codes = np.column_stack([_translate_codes(domain, known)[column] for domain, known, column in columns])
+    points, point = distinct_rows(codes)
+    values = max(people.sensitive.size, int(value.max(initial=0)) + 1)
+    truth = TrueValues.count(point, value, cells.counts, points=len(points), values=values)
+    if isinstance(sight, Members):
+        sight = sight.keep_members_at(points)
+    return Seen(points, truth.by_point, quasi, people.sensitive, sight, truth, people.promises, persons=persons)
+
+
+def _translate_codes(domain: Domain, known: Domain) -> np.ndarray:
+    """The code in `known` of each code of a domain; values that are unknown there have codes beyond its size."""
+    code_of: dict[str | Fraction | None, int] = {
+        _comparable(known, text): code for code, text in enumerate(known.texts)
+    }
+    if known.null:
+        code_of[None] = known.null_code
+    texts = [*domain.texts, *([None] if domain.null else [])]
+    keys = [None if text is None else _comparable(domain, text) for text in texts]
+    return np.array([code_of.get(key, known.size + code) for code, key in enumerate(keys)], np.int64)
+
+
+def _comparable(domain: Domain, text: str) -> str | Fraction:
+    """A value of a domain, whatever type it was read in: 25 and 25.0 are one number."""
+    return Fraction(text) if domain.kind == "numeric" else text
 
 
 def _counted_with_persons(

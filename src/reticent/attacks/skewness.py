@@ -60,9 +60,8 @@ def _list_entries(seen: Seen) -> Iterator[tuple[int, np.ndarray, np.ndarray, np.
     """Yield how many points, which of them may be in which group with which weight, and what the groups say."""
     sight = seen.sight
     if isinstance(sight, Boxes):
-        density = sight.counts / sight.room[:, None]
         for here, point, group in sight.list_pairs(seen.points):
-            yield here.stop - here.start, point, group, np.ones(len(point)), density
+            yield here.stop - here.start, point, group, np.ones(len(point)), sight.density
         return
     point, group, people = sight.memberships(seen.points, seen.people, 1)
     sizes = np.maximum(sight.counts.sum(axis=1, keepdims=True), 1)

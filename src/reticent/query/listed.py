@@ -20,6 +20,7 @@ from reticent.release.asking.source_values import AS_PUBLISHED
 from reticent.release.kind import Question, Tables
 from reticent.release.manifest import Manifest
 from reticent.table.types import dtype_named
+from reticent.table.written import as_stated
 
 
 def questions_in(path: str | Path) -> list[str]:
@@ -71,15 +72,58 @@ def as_published(source: pl.DataFrame, manifest: Manifest) -> pl.DataFrame:
     if missing:
         raise RequestError(f"The source lacks {some(len(missing), 'column')} of the release: {listed(missing)}.",
                            attempt="the data that the release was made from.")  # fmt: skip
+    entries = {column.name: column for column in manifest.columns}
+    source = as_stated(source, entries, {name: column.dtype for name, column in entries.items()})
     found = []
     for column in manifest.columns:
         dtype = dtype_named(column.dtype) if column.round_to is None else pl.Float64()
-        read = source[column.name].cast(dtype, strict=False)
-        if bad := read.null_count() - source[column.name].null_count():
+        written = _fill_missing(source[column.name])
+        read = _read_values(written, dtype)
+        if bad := read.null_count() - written.null_count():
             raise RequestError(f"{bad:,} values of column {column.name!r} of the source do not read as the release has them.",
                                attempt="the data that the release was made from, read as its job says.")  # fmt: skip
         found.append(read)
     return pl.DataFrame(found)
+
+
+def _fill_missing(values: pl.Series) -> pl.Series:
+    """Values as they are compared: categories as texts, and what is not a number as missing."""
+    if isinstance(values.dtype, pl.Categorical | pl.Enum):
+        return values.cast(pl.String)
+    return values.fill_nan(None) if values.dtype.is_float() else values
+
+
+def _read_values(values: pl.Series, dtype: pl.DataType) -> pl.Series:
+    """Values in the type that a release has them in, null where they do not read as that."""
+    if values.dtype == dtype:
+        return values
+    try:
+        if values.dtype == pl.String:
+            return _read_texts(values.str.strip_chars(), dtype)
+        if not dtype.is_temporal() or values.dtype.is_temporal() or values.dtype == pl.Null:
+            return values.cast(dtype, strict=False)
+    except pl.exceptions.PolarsError:
+        pass  # no value of the one type is one of the other, as no number is a day
+    return pl.Series(values.name, [None] * len(values), dtype=dtype)
+
+
+def _read_texts(texts: pl.Series, dtype: pl.DataType) -> pl.Series:
+    if dtype == pl.Date:
+        return texts.str.to_date("%Y-%m-%d", strict=False)
+    if isinstance(dtype, pl.Datetime):
+        pattern = "%+" if dtype.time_zone else "%Y-%m-%dT%H:%M:%S%.f"
+        moments = texts.str.replace(" ", "T", literal=True)
+        return moments.str.to_datetime(pattern, time_unit=dtype.time_unit, strict=False).cast(dtype)
+    if dtype == pl.Time:
+        return texts.str.to_time("%H:%M:%S%.f", strict=False)
+    if dtype == pl.Boolean:
+        truth_values = {"true": True, "false": False}
+        return texts.str.to_lowercase().replace_strict(truth_values, default=None, return_dtype=pl.Boolean)
+    if dtype.is_integer():  # a whole number may be written 25.0
+        numbers = texts.cast(pl.Float64, strict=False)
+        whole = numbers.set((numbers != numbers.floor()).fill_null(False), None).cast(dtype, strict=False)
+        return texts.cast(dtype, strict=False).fill_null(whole)
+    return texts.cast(dtype, strict=False)
 
 
 def summed_up(lines: list[dict[str, Any]]) -> dict[str, Any]:

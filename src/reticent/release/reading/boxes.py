@@ -7,7 +7,7 @@ whole domain: a reader of the labels knows no more.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -39,6 +39,8 @@ class Boxes:
     label: np.ndarray  # (quasi, groups)
     until: np.ndarray  # (groups, values + 1): rows of a group with a value below v
     ends: tuple[RangeEnds | None, ...] = ()  # by quasi-identifier, of each label; None for categories
+    texts: tuple[list[str | None], ...] = ()  # by quasi-identifier, each label as it is published
+    source_room: np.ndarray | None = None  # the room of each box over the source, where the points are of other people
 
     @classmethod
     def of_spans(cls, first: np.ndarray, last: np.ndarray, until: np.ndarray) -> Boxes:
@@ -75,7 +77,27 @@ class Boxes:
     @cached_property
     def room(self) -> np.ndarray:
         """How many combinations of values each box covers."""
+        if self.source_room is not None:
+            return self.source_room
         return np.prod(self.widths.astype(np.float64), axis=0)
+
+    @cached_property
+    def density(self) -> np.ndarray:
+        """(groups, values): the rows of each value for each combination that a box covers; 0 where it covers none."""
+        covered = np.where(self.room > 0, self.room, np.inf)
+        return self.counts / covered[:, None]
+
+    def lay_over(self, entries: Sequence[ColumnEntry], cells: Cells, foreign: bool = False) -> Boxes:
+        """Lay the same groups over the cells of other people: a label may cover none of them.
+
+        Values keep their codes, and groups the density that they have over the source.
+        """
+        return replace(
+            self,
+            covers=covers_of(entries, cells, self.texts, foreign, others=True),
+            ends=ends_of(entries, cells, self.texts, foreign),
+            source_room=self.room,
+        )
 
     @cached_property
     def holes(self) -> tuple[np.ndarray, np.ndarray]:
@@ -109,7 +131,7 @@ class Boxes:
 
     def belief(self, points: np.ndarray) -> np.ndarray:
         """(points, values): of every box that covers a point the density of its rows; 0 where none does."""
-        density = self.counts / self.room[:, None]
+        density = self.density
         found = np.zeros((len(points), density.shape[1]))
         if (few := self._few(points)) is not None:
             return few.added_up(density, found)
@@ -142,7 +164,7 @@ class Boxes:
         self, points: np.ndarray, people: np.ndarray, nearest: int
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(point, group, people): the densest boxes over each point, at most `nearest`, sharing its people by their density."""
-        density = self.counts.sum(axis=1) / self.room
+        density = self.counts.sum(axis=1) / np.where(self.room > 0, self.room, np.inf)
         if (few := self._few(points)) is not None:
             return few.densest(density, people, nearest)
         most = min(nearest, len(density))
@@ -187,7 +209,7 @@ def boxes(
     counts = np.zeros((len(unique), sensitive.size + 1), np.int64)
     np.add.at(counts, (group, value + 1), 1 if weights is None else weights)
     covers, ends = covers_of(entries, cells, labels, foreign, others), ends_of(entries, cells, labels, foreign)
-    return Boxes(covers, np.ascontiguousarray(unique.T), np.cumsum(counts, axis=1), ends)
+    return Boxes(covers, np.ascontiguousarray(unique.T), np.cumsum(counts, axis=1), ends, tuple(labels))
 
 
 def _numbered(labels: pl.Series) -> tuple[np.ndarray, list[str | None]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -41,20 +41,29 @@ class Members:
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         return self._point(points), self.group, self.people
 
+    def keep_members_at(self, points: np.ndarray) -> Members:
+        """Leave out the members who are at none of the points; the groups' values stay."""
+        kept = self._find_points(points) >= 0
+        return replace(self, codes=self.codes[kept], group=self.group[kept], people=self.people[kept])
+
     def _point(self, points: np.ndarray) -> np.ndarray:
         """Which of the points each member is."""
-        both = np.concatenate([points, self.codes])
-        _, number = np.unique(both, axis=0, return_inverse=True)
-        number = number.reshape(-1)
-        of = np.full(int(number.max(initial=0)) + 1, -1, np.int64)
-        of[number[: len(points)]] = np.arange(len(points))
-        found = of[number[len(points) :]]
+        found = self._find_points(points)
         if (found < 0).any():
             raise RequestError(
                 f"{some(int(self.people[found < 0].sum()), 'published row', 'is', 'are')} not in the source.",
                 attempt="the data that the release was made from.",
             )
         return found
+
+    def _find_points(self, points: np.ndarray) -> np.ndarray:
+        """Which of the points each member is, -1 where it is none."""
+        both = np.concatenate([points, self.codes])
+        _, number = np.unique(both, axis=0, return_inverse=True)
+        number = number.reshape(-1)
+        of = np.full(int(number.max(initial=0)) + 1, -1, np.int64)
+        of[number[: len(points)]] = np.arange(len(points))
+        return of[number[len(points) :]]
 
 
 def members(quasi: pl.DataFrame, group: pl.Series, counts: np.ndarray, cells: Cells) -> Members:
